@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func newWorld(t *testing.T) *world {
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "STUB_KEY=dummy",
 	}
 	w.write(filepath.Join(w.home, ".codex/config.toml"), `
-model = "gpt-5.6-sol"
+model = "stub-model"
 model_provider = "stub"
 sandbox_mode = "danger-full-access"
 [model_providers.stub]
@@ -238,4 +239,11 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func atoi(t testing.TB, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	must(t, err)
+	return n
 }

@@ -101,8 +101,15 @@ func (r Request) ToolResults() string {
 // MainTurn reports whether the request is a turn of the conversation, not one
 // of the small side requests (titles, classifiers) some CLIs make.
 func (r Request) MainTurn() bool {
-	tools, _ := r.Body["tools"].([]any)
-	return len(tools) > 0
+	if tools, _ := r.Body["tools"].([]any); len(tools) > 0 {
+		return true
+	}
+	for _, item := range history(r.Body) {
+		if item["type"] == "additional_tools" { // codex, for its newest models
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
