@@ -74,9 +74,9 @@ generate: $(BIN)/buf .protos ## gen/ from proto/
 # release, by fix-breaking, and never to make a check pass.
 .PHONY: verify-breaking fix-breaking
 verify-breaking: $(BIN)/buf .protos
-	$(BIN)/buf breaking --against proto/published.binpb
+	$(BIN)/buf breaking proto --against proto/published.binpb
 fix-breaking: $(BIN)/buf .protos ## publish the protos: they become the baseline
-	$(BIN)/buf build --exclude-source-info -o proto/published.binpb
+	$(BIN)/buf build proto --exclude-source-info -o proto/published.binpb
 
 .PHONY: verify-format fix-format
 verify-format:
