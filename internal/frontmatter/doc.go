@@ -14,7 +14,11 @@ import (
 )
 
 // MaxMeta is the largest front matter or YAML file, in bytes.
-const MaxMeta = 64 << 10
+const MaxMeta = 32 << 10
+
+// maxBrackets bounds the brackets and braces of YAML text: the parser's time
+// is quadratic in how deep they nest.
+const maxBrackets = 1000
 
 const byteOrderMark = "\uFEFF"
 

@@ -229,8 +229,8 @@ func (d *Doc) extent(lines []string, path []string) (from, to int) {
 	return from, to
 }
 
-// flowReplaced rewrites a mapping in braces on its line. An empty text removes
-// the key.
+// flowReplaced rewrites a mapping in braces that stands whole on one line. An
+// empty text removes the key.
 func (d *Doc) flowReplaced(m *ast.MappingNode, text string, path []string) (string, error) {
 	key := path[len(path)-1]
 	old := lookup(m, key)
@@ -248,14 +248,15 @@ func (d *Doc) flowReplaced(m *ast.MappingNode, text string, path []string) (stri
 	}
 	lines := splitLines(d.meta)
 	row := lineOf(m) - 1
-	if row >= len(lines) {
+	if m.Start == nil || m.End == nil || m.End.Position.Line != row+1 || row >= len(lines) {
 		return "", notEditable(path)
 	}
-	open, end := strings.IndexByte(lines[row], '{'), strings.LastIndexByte(lines[row], '}')
-	if open < 0 || end < open || strings.Count(lines[row], "{") != 1 {
+	line := []rune(lines[row])
+	open, end := m.Start.Position.Column-1, m.End.Position.Column-1
+	if open < 0 || end < open || end >= len(line) || line[open] != '{' || line[end] != '}' {
 		return "", notEditable(path)
 	}
-	lines[row] = lines[row][:open] + "{" + strings.Join(parts, ", ") + "}" + lines[row][end+1:]
+	lines[row] = string(line[:open]) + "{" + strings.Join(parts, ", ") + "}" + string(line[end+1:])
 	return strings.Join(lines, ""), nil
 }
 

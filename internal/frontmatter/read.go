@@ -18,6 +18,9 @@ func (d *Doc) read(meta string) (root *ast.MappingNode, err error) {
 			root, err = nil, &Error{Line: d.shift + 1, Msg: "not YAML"}
 		}
 	}()
+	if strings.Count(meta, "[")+strings.Count(meta, "{") > maxBrackets {
+		return nil, &Error{Line: d.shift + 1, Msg: fmt.Sprintf("more than %d brackets", maxBrackets)}
+	}
 	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(meta, "\r\n", "\n")), parser.ParseComments)
 	if err != nil {
 		return nil, d.located(err)
