@@ -1,0 +1,214 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+)
+
+// cutMark stands where an excerpt leaves text out.
+const cutMark = "[…]"
+
+// Excerpt returns the passages of a note's body that answer q best, in the
+// note's order under their headings, with a mark where text is left out. It
+// never takes more than maxTokens by count. A body that fits is returned
+// whole; an unknown note, or no room for anything, gives an empty string.
+func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) int) string {
+	x.mu.RLock()
+	at, ok := x.byID[id]
+	if !ok || maxTokens <= 0 {
+		x.mu.RUnlock()
+		return ""
+	}
+	body := strings.TrimSpace(x.slots[at].note.Body)
+	text := q.Text
+	if strings.TrimSpace(text) == "" {
+		text = strings.Join(q.Hints, " \n")
+	}
+	worth := x.worths(x.units(text))
+	x.mu.RUnlock()
+	if count(body) <= maxTokens {
+		return body
+	}
+	e := excerpt{body: body, pieces: split(body), max: maxTokens, count: count}
+	e.rate(worth)
+	e.choose()
+	return e.fit()
+}
+
+// worth is what a form of the notes is worth to one unit of the query.
+type worth struct {
+	unit   int
+	weight float64
+}
+
+// worths gives the forms that meet the units. The caller holds the lock.
+func (x *Index) worths(units []unit) map[string][]worth {
+	out := map[string][]worth{}
+	for i := range units {
+		for _, a := range units[i].alts {
+			weight := units[i].weight * a.weight * a.idf
+			for _, id := range a.forms {
+				text := x.vocab.forms[id].text
+				out[text] = append(out[text], worth{i, weight})
+			}
+			for _, class := range a.all {
+				for _, id := range class {
+					text := x.vocab.forms[id].text
+					out[text] = append(out[text], worth{i, weight / float64(len(a.all))})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// excerpt is one excerpt in the making.
+type excerpt struct {
+	body   string
+	pieces []piece
+	max    int
+	count  func(string) int
+	order  []int // chosen pieces, the best first
+}
+
+// rate gives every piece what it is worth to each unit.
+func (e *excerpt) rate(worths map[string][]worth) {
+	var t tokenizer
+	for i := range e.pieces {
+		p := &e.pieces[i]
+		p.units = map[int]float64{}
+		t.run(e.body[p.start:p.end], func(tok token) {
+			for _, w := range worths[tok.text] {
+				p.units[w.unit] = max(p.units[w.unit], w.weight)
+			}
+		})
+	}
+}
+
+// choose takes pieces while there is room, each time the one that adds most to
+// what is there already; without any match it takes them from the start.
+func (e *excerpt) choose() {
+	have := map[int]float64{}
+	chosen := make([]bool, len(e.pieces))
+	left := e.max
+	for {
+		best, bestGain := -1, 0.0
+		for i := range e.pieces {
+			if p := &e.pieces[i]; !chosen[i] && !p.heading {
+				if gain := p.gain(have); gain > bestGain {
+					best, bestGain = i, gain
+				}
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen[best] = true
+		p := &e.pieces[best]
+		cost := e.count(e.body[p.start:p.end])
+		if cost > left {
+			if len(e.order) == 0 {
+				e.order = append(e.order, best)
+				return
+			}
+			continue
+		}
+		left -= cost
+		e.order = append(e.order, best)
+		for u, w := range p.units {
+			have[u] = max(have[u], w)
+		}
+	}
+	if len(e.order) == 0 {
+		for i := range e.pieces {
+			e.order = append(e.order, i)
+		}
+	}
+}
+
+// gain is what a piece adds to the units met so far; a unit met again counts a
+// little.
+func (p *piece) gain(have map[int]float64) float64 {
+	sum := 0.0
+	for u, w := range p.units {
+		sum += max(w-have[u], 0.15*w)
+	}
+	return sum
+}
+
+// fit assembles the chosen pieces, leaving out the last ones, or cutting the
+// only one, until the text is small enough.
+func (e *excerpt) fit() string {
+	n := len(e.order)
+	for low := 1; low < n; { // the most pieces that fit
+		mid := (low + n + 1) / 2
+		if e.count(e.assemble(e.order[:mid], true)) <= e.max {
+			low = mid
+		} else {
+			n = mid - 1
+		}
+		if low >= n {
+			n = low
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	for _, headings := range []bool{true, false} {
+		if text := e.assemble(e.order[:n], headings); e.count(text) <= e.max {
+			return text
+		}
+	}
+	p := e.pieces[e.order[0]]
+	words := strings.Fields(e.body[p.start:p.end])
+	low, high := 0, len(words)
+	for low < high {
+		mid := (low + high + 1) / 2
+		if e.count(strings.Join(words[:mid], " ")+" "+cutMark) <= e.max {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	if low == 0 {
+		return ""
+	}
+	return strings.Join(words[:low], " ") + " " + cutMark
+}
+
+// assemble joins pieces in the note's order, with the headings above them.
+func (e *excerpt) assemble(order []int, headings bool) string {
+	var want []int
+	for _, i := range order {
+		want = append(want, i)
+		if headings {
+			want = append(want, e.pieces[i].above...)
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	var b strings.Builder
+	end := 0
+	for k, i := range want {
+		p := e.pieces[i]
+		between := e.body[end:p.start]
+		switch {
+		case k > 0 && want[k-1] == i-1, strings.TrimSpace(between) == "":
+			if k > 0 {
+				b.WriteString(between)
+			}
+		case k == 0:
+			b.WriteString(cutMark + "\n\n")
+		case strings.Contains(between, "\n"):
+			b.WriteString("\n\n" + cutMark + "\n\n")
+		default:
+			b.WriteString(" " + cutMark + " ")
+		}
+		b.WriteString(e.body[p.start:p.end])
+		end = p.end
+	}
+	if strings.TrimSpace(e.body[end:]) != "" {
+		b.WriteString("\n\n" + cutMark)
+	}
+	return b.String()
+}

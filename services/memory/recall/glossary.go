@@ -1,0 +1,116 @@
+package recall
+
+import (
+	_ "embed" // glossary.txt
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed glossary.txt
+var glossaryFile string
+
+// glossary knows which words and phrases stand for each other. It does not
+// change once built.
+type glossary struct {
+	groups  []glossGroup
+	content map[string][]glossRef // first word with meaning to phrases
+	full    map[string][]glossRef // first word to phrases that are questions
+}
+
+// glossGroup is one line of the file.
+type glossGroup struct {
+	phrases []glossPhrase
+}
+
+// glossPhrase is one word or phrase of a group.
+type glossPhrase struct {
+	text    string
+	words   []string // stem keys of the words with meaning
+	full    []string // stem keys of all words
+	forms   []string // the words with meaning, folded
+	asks    bool     // begins with a question word: matched in full
+	related bool
+}
+
+type glossRef struct{ group, phrase int }
+
+var builtinGlossary = sync.OnceValue(func() *glossary { return parseGlossary(glossaryFile) })
+
+// parseGlossary reads the format that glossary.txt describes at its top.
+func parseGlossary(text string) *glossary {
+	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var group glossGroup
+		same, related, _ := strings.Cut(line, "~")
+		en, fr, _ := strings.Cut(same, "=")
+		group.add(en, false, englishStem)
+		group.add(fr, false, frenchStem)
+		group.add(related, true, englishStem)
+		group.add(related, true, frenchStem)
+		g.groups = append(g.groups, group)
+	}
+	for i, group := range g.groups {
+		for j, p := range group.phrases {
+			if p.asks {
+				g.full[p.full[0]] = append(g.full[p.full[0]], glossRef{i, j})
+			} else {
+				g.content[p.words[0]] = append(g.content[p.words[0]], glossRef{i, j})
+			}
+		}
+	}
+	return g
+}
+
+// add parses a comma-separated side of a line.
+func (g *glossGroup) add(side string, related bool, stem func(string) string) {
+	var t tokenizer
+	for item := range strings.SplitSeq(side, ",") {
+		p := glossPhrase{text: strings.TrimSpace(item), related: related}
+		t.run(item, func(tok token) {
+			if tok.whole {
+				return
+			}
+			p.full = append(p.full, stem(tok.text))
+			p.asks = p.asks || questionWords[tok.text]
+			if !noise(tok.text) {
+				p.words = append(p.words, stem(tok.text))
+				p.forms = append(p.forms, tok.text)
+			}
+		})
+		if len(p.full) == 0 || len(p.words) == 0 && !p.asks || g.has(p) {
+			continue
+		}
+		g.phrases = append(g.phrases, p)
+	}
+}
+
+// has reports whether the group holds p already, as when both languages stem
+// a word alike.
+func (g *glossGroup) has(p glossPhrase) bool {
+	return slices.ContainsFunc(g.phrases, func(o glossPhrase) bool { return slices.Equal(o.full, p.full) })
+}
+
+var questionWords = set("how who whom whose what which where when why combien qui quand ou quoi quel quelle quels quelles comment pourquoi")
+
+// How much what the glossary knows counts beside the word itself.
+const (
+	sameWeight    = 0.75
+	relatedWeight = 0.45
+)
+
+// weightBetween says how much phrase b counts for phrase a of one group; 0 is
+// not at all.
+func weightBetween(a, b glossPhrase) float64 {
+	switch {
+	case a.related && b.related:
+		return 0
+	case a.related || b.related:
+		return relatedWeight
+	}
+	return sameWeight
+}

@@ -1,0 +1,127 @@
+package recall
+
+import (
+	"math"
+	"slices"
+)
+
+// Bounds of what a query may cost.
+const (
+	maxQueryBytes = 16 << 10
+	maxUnits      = 40
+)
+
+// Weights of the ways in which a word of a query meets a form of the notes.
+const (
+	exactWeight    = 1.0
+	stemWeight     = 0.95
+	joinedWeight   = 0.9
+	splitWeight    = 0.7
+	familyWeight   = 0.4
+	typoWeight     = 0.5
+	compoundWeight = 0.5
+	phraseWeight   = 0.6 // of a unit made of words without weight of their own
+	insidePhrase   = 0.6 // of what stands for a word when a phrase stands for more
+	unknownFactor  = 0.7
+)
+
+// unit is what one word of the query asks for.
+type unit struct {
+	term   string
+	weight float64 // how much it counts, 0 to 1
+	idf    float64 // rarity of the word, or of what stands for it
+	alts   []alternative
+}
+
+// alternative is one way to meet a unit: any of forms, or all of the classes
+// in all within one field.
+type alternative struct {
+	kind   ReasonKind
+	weight float64 // 0 to 1
+	idf    float64 // its own rarity, at most that of the word it stands for
+	forms  []uint32
+	all    [][]uint32
+}
+
+// word is a word of the query in its place.
+type word struct {
+	text     string
+	en, fr   string // stem keys
+	weight   float64
+	literal  []uint32 // the forms that are the word or share a stem with it
+	df       int
+	idf      float64
+	glossary []alternative
+	phrased  bool // part of a phrase of several words
+}
+
+// clip cuts a text to n bytes at a rune's border.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// units turns a question into what is searched. The caller holds the lock.
+func (x *Index) units(text string) []unit {
+	var words []word
+	var wholes []string
+	var t tokenizer
+	t.run(clip(text, maxQueryBytes), func(tok token) {
+		if tok.whole {
+			wholes = append(wholes, tok.text)
+			return
+		}
+		words = append(words, word{text: tok.text})
+	})
+	forms := make([]string, len(words))
+	for i, w := range words {
+		forms[i] = w.text
+	}
+	lang := guessLanguage(forms)
+	for i := range words {
+		w := &words[i]
+		w.en, w.fr = englishStem(w.text), frenchStem(w.text)
+		w.weight = wordWeight(w.text, lang)
+		w.literal = x.literal(w)
+		w.df = x.frequency(w.literal)
+		w.idf = x.idf(w.df)
+	}
+	b := unitBuilder{x: x, words: words}
+	b.expand()
+	b.compounds(wholes)
+	return b.finish()
+}
+
+// literal returns the forms that are the word or share a stem with it.
+func (x *Index) literal(w *word) []uint32 {
+	var out []uint32
+	if id, ok := x.vocab.byKey[w.text]; ok {
+		out = append(out, id)
+	}
+	out = append(out, x.vocab.stems[w.en]...)
+	out = append(out, x.vocab.stems[w.fr]...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// frequency returns how many notes have one of forms, at most; forms of one
+// note are counted twice rather than looked up.
+func (x *Index) frequency(forms []uint32) int {
+	n := 0
+	for _, id := range forms {
+		n += len(x.vocab.forms[id].postings)
+	}
+	return min(n, len(x.byID))
+}
+
+// idf is the rarity of what df notes have. A hundred notes that do not have it
+// are always imagined, so that few notes do not make every word common.
+func (x *Index) idf(df int) float64 {
+	n := float64(len(x.byID) + 100)
+	return math.Log(1 + (n-float64(df)+0.5)/(float64(df)+0.5))
+}

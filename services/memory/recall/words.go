@@ -1,0 +1,103 @@
+package recall
+
+import (
+	_ "embed" // words.txt
+	"strings"
+	"sync"
+)
+
+//go:embed words.txt
+var wordsFile string
+
+// wordClass is a set of classes of words.txt.
+type wordClass uint8
+
+const (
+	noiseWord wordClass = 1 << iota
+	englishStop
+	frenchStop
+	fillerWord
+	weakWord
+)
+
+var classNames = map[string]wordClass{
+	"[noise]": noiseWord, "[english]": englishStop, "[french]": frenchStop, "[filler]": fillerWord, "[weak]": weakWord,
+}
+
+var wordClasses = sync.OnceValue(func() map[string]wordClass {
+	classes := map[string]wordClass{}
+	var current wordClass
+	for line := range strings.Lines(wordsFile) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if c, ok := classNames[line]; ok {
+			current = c
+			continue
+		}
+		for _, word := range strings.Fields(line) {
+			classes[word] |= current
+		}
+	}
+	return classes
+})
+
+// noise reports whether a form is never indexed.
+func noise(form string) bool { return wordClasses()[form]&noiseWord != 0 }
+
+// language is what a question seems to be written in.
+type language uint8
+
+const (
+	unknownLanguage language = iota
+	englishLanguage
+	frenchLanguage
+)
+
+// englishSigns and frenchSigns are noise words of one language only.
+var (
+	englishSigns = set("the and of is are was were this that these those it they we you our with from by at for to in has have does do did don can should would will not how what which where when why who whose about")
+	frenchSigns  = set("le les un une des du de et ou ne pas que qui quoi nous vous il elle ils ce cet cette ces est sont dans sur sous avec sans au aux en par quel quelle quels quelles quand pourquoi combien comment faut la y faire fait")
+)
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// guessLanguage decides by the function words.
+func guessLanguage(forms []string) language {
+	en, fr := 0, 0
+	for _, f := range forms {
+		if englishSigns[f] {
+			en++
+		}
+		if frenchSigns[f] {
+			fr++
+		}
+	}
+	switch {
+	case en > fr:
+		return englishLanguage
+	case fr > en:
+		return frenchLanguage
+	}
+	return unknownLanguage
+}
+
+// wordWeight says how much a form counts in a question, 0 to 1.
+func wordWeight(form string, lang language) float64 {
+	switch c := wordClasses()[form]; {
+	case c&(noiseWord|fillerWord) != 0,
+		c&englishStop != 0 && lang != frenchLanguage,
+		c&frenchStop != 0 && lang != englishLanguage:
+		return 0
+	case c&weakWord != 0:
+		return 0.35
+	}
+	return 1
+}
