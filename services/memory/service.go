@@ -1,0 +1,187 @@
+package memorysvc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/internal/store"
+	"github.com/idea-ide/ideai/internal/tokens"
+)
+
+// Config is what the user writes. The zero value means the defaults.
+type Config struct {
+	MaxNotes     int // found notes a recall returns when it does not say; 0 = 5
+	BudgetTokens int // tokens of a recall that does not say; 0 = 2,000
+}
+
+// Deps is what the programmer passes.
+type Deps struct {
+	Stores store.Opener
+	Log    *slog.Logger          // nil discards
+	Traces trace.TracerProvider  // nil records nothing
+	Tokens func(text string) int // counts the tokens of a text; nil uses internal/tokens
+}
+
+// Service keeps and recalls notes. All methods may be called from several
+// goroutines at once. Notes of a worktree are loaded at its first use and kept
+// current until Run ends.
+type Service struct {
+	config Config
+	stores store.Opener
+	log    *slog.Logger
+	tracer trace.Tracer
+	count  func(string) int
+
+	base context.Context
+	stop context.CancelCauseFunc
+	work sync.WaitGroup
+
+	mu      sync.Mutex
+	stopped bool
+	shelves map[Place]*shelf
+}
+
+// New makes a service. It starts nothing.
+func New(c Config, d Deps) (*Service, error) {
+	if d.Stores == nil {
+		return nil, errors.New("memory: no stores were given")
+	}
+	if c.MaxNotes < 0 || c.MaxNotes > maxFound || c.BudgetTokens < 0 || c.BudgetTokens > maxBudget {
+		return nil, errors.New("memory: max notes must be 0 to 32 and budget tokens 0 to 100000")
+	}
+	if c.MaxNotes == 0 {
+		c.MaxNotes = 5
+	}
+	if c.BudgetTokens == 0 {
+		c.BudgetTokens = 2000
+	}
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Traces == nil {
+		d.Traces = noop.NewTracerProvider()
+	}
+	if d.Tokens == nil {
+		d.Tokens = tokens.NewCounter().Count
+	}
+	s := &Service{
+		config: c, stores: d.Stores, log: d.Log, count: d.Tokens,
+		tracer:  d.Traces.Tracer("github.com/idea-ide/ideai/services/memory"),
+		shelves: map[Place]*shelf{},
+	}
+	s.base, s.stop = context.WithCancelCause(context.Background())
+	return s, nil
+}
+
+// Run waits until ctx ends, then ends all watches and returns when nothing of
+// the service runs any more. Calls made after that fail with DRAINING.
+func (s *Service) Run(ctx context.Context) error {
+	<-ctx.Done()
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.stop(draining())
+	s.work.Wait()
+	return nil
+}
+
+func draining() *fault.Error {
+	return fault.New(fault.Draining, nil, "the server is going down; try again")
+}
+
+// shelf returns the loaded notes of a place.
+func (s *Service) shelf(ctx context.Context, at Place) (*shelf, error) {
+	for range 2 { // a shelf whose store was closed is opened again once
+		sh, err := s.open(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-sh.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if sh.failed != nil {
+			s.forget(sh)
+			return nil, placeFault(sh.failed)
+		}
+		select {
+		case <-sh.closed:
+			s.forget(sh)
+		default:
+			return sh, nil
+		}
+	}
+	return nil, draining()
+}
+
+// open returns the shelf of a place, new and still loading when there was none.
+func (s *Service) open(ctx context.Context, at Place) (*shelf, error) {
+	s.mu.Lock()
+	sh, stopped := s.shelves[at], s.stopped
+	s.mu.Unlock()
+	if stopped {
+		return nil, draining()
+	}
+	if sh != nil {
+		return sh, nil
+	}
+	docs, err := s.stores.Versioned(ctx, at.Project, at.Worktree)
+	if err != nil {
+		return nil, placeFault(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil, draining()
+	}
+	if sh = s.shelfOf(docs, at); sh == nil {
+		sh = newShelf(docs)
+		s.work.Go(func() { sh.follow(s.base, s.log.With("project", at.Project, "worktree", at.Worktree)) })
+	}
+	s.shelves[at] = sh
+	return sh, nil
+}
+
+// shelfOf finds the shelf of a place that was opened meanwhile, or of the same
+// store under another name: the main checkout has two.
+func (s *Service) shelfOf(docs store.Docs, at Place) *shelf {
+	if sh := s.shelves[at]; sh != nil {
+		return sh
+	}
+	if !reflect.TypeOf(docs).Comparable() {
+		return nil
+	}
+	for _, sh := range s.shelves {
+		if sh.docs == docs {
+			return sh
+		}
+	}
+	return nil
+}
+
+func (s *Service) forget(old *shelf) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, sh := range s.shelves {
+		if sh == old {
+			delete(s.shelves, at)
+		}
+	}
+}
+
+func quotedList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "«" + n + "»"
+	}
+	return strings.Join(quoted, ", ")
+}
