@@ -1,14 +1,14 @@
 package recall
 
 import (
-	_ "embed" // glossary.txt
+	"embed"
 	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed glossary.txt
-var glossaryFile string
+//go:embed glossary/*.txt
+var glossaryFiles embed.FS
 
 // glossary knows which words and phrases stand for each other. It does not
 // change once built.
@@ -35,9 +35,31 @@ type glossPhrase struct {
 
 type glossRef struct{ group, phrase int }
 
-var builtinGlossary = sync.OnceValue(func() *glossary { return parseGlossary(glossaryFile) })
+var builtinGlossary = sync.OnceValue(func() *glossary {
+	entries, err := glossaryFiles.ReadDir("glossary")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	var all strings.Builder
+	for _, e := range entries {
+		data, err := glossaryFiles.ReadFile("glossary/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		all.Write(data)
+	}
+	return parseGlossary(all.String())
+})
 
-// parseGlossary reads the format that glossary.txt describes at its top.
+// parseGlossary reads groups of words, one group a line:
+//
+//	en, en = fr, fr ~ near, near
+//
+// The words and phrases on both sides of "=" stand for each other. Those after
+// "~", in either language, are near them and count less; they do not stand for
+// each other. A phrase is met by its words in that order, whatever function
+// words are between; one with a question word is met word for word. In a note
+// its words may have any order within one field. "#" begins a comment.
 func parseGlossary(text string) *glossary {
 	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}}
 	for line := range strings.Lines(text) {
