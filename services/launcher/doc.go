@@ -1,0 +1,24 @@
+// Package launchersvc turns what a host wants to start into one launch plan,
+// and keeps the records of launches.
+//
+// It owns two things: the launch records of each project (run/launches/ in its
+// runtime store) and the trust a person gave to projects (trust/ in the
+// server's own state). Everything else it asks for: rules, personas and the
+// rendering of an injection from the context service, notes from the memory
+// service, how a CLI is started from the provider catalogue.
+//
+// Words. A desk is the launches of one project in memory. A launch holds its
+// instance (dev, dev-2, …) while a host is attached to it and for one minute
+// after it was prepared, detached or found after a restart; then it is lost
+// and its instance is free.
+//
+// Invariants.
+//   - What is executed comes from the host and the built-in catalogue. A
+//     project's files never name a binary, an argument or a variable.
+//   - The same request for the same launch id gets the same plan.
+//   - Two launches never hold one instance of one person's agent.
+//   - No token stands in an argv, a record or a log.
+//
+// The protos of this context are its own words, so the package speaks them
+// directly: a plan is data for another program and has no life here.
+package launchersvc

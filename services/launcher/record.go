@@ -1,0 +1,293 @@
+package launchersvc
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
+	"github.com/idea-ide/ideai/internal/store"
+)
+
+// recordsFolder is where launch records are kept in a project's runtime store.
+// No launch may be named like it, because side directories are its siblings.
+const (
+	recordsFolder = "run/launches"
+	reservedID    = "launches"
+)
+
+// storedRecord is a launch record's document.
+type storedRecord struct {
+	Format  int             `json:"format"`
+	Request string          `json:"request"` // digest of the request
+	Launch  json.RawMessage `json:"launch"`
+}
+
+func recordKey(launchID string) string { return recordsFolder + "/" + launchID + ".json" }
+
+// newRecord is the record of a plan: what was sent, without the texts and
+// without secrets.
+func newRecord(plan *launcherv1.LaunchPlan) *launcherv1.Launch {
+	r := &launcherv1.Launch{
+		LaunchId:      plan.GetLaunchId(),
+		Identity:      plan.GetIdentity(),
+		ProfileId:     plan.GetProfileId(),
+		Kind:          plan.GetKind(),
+		State:         launcherv1.LaunchState_LAUNCH_STATE_PREPARED,
+		Injection:     plan.GetInjection(),
+		ContextDigest: plan.GetContextDigest(),
+		ContextTokens: plan.GetContextTokens(),
+		Sections:      plan.GetSections(),
+		Argv:          recordArgv(plan.GetArgv()),
+		Warnings:      plan.GetWarnings(),
+	}
+	secrets := [][]byte{}
+	for _, e := range plan.GetEnv() {
+		r.EnvNames = append(r.EnvNames, e.GetName())
+		if e.GetSecret() {
+			secrets = append(secrets, []byte(e.GetValue()))
+		}
+	}
+	for _, f := range plan.GetFiles() {
+		file := &launcherv1.LaunchFile{Path: f.GetPath(), SizeBytes: int64(len(f.GetContent()))}
+		if !containsAny(f.GetContent(), secrets) {
+			sum := sha256.Sum256(f.GetContent())
+			file.Sha256 = hex.EncodeToString(sum[:])
+		}
+		r.Files = append(r.Files, file)
+	}
+	return r
+}
+
+func containsAny(content []byte, secrets [][]byte) bool {
+	for _, s := range secrets {
+		if len(s) > 0 && bytes.Contains(content, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// What a record keeps of an argv: prompts can be long, and a document cannot.
+const (
+	maxRecordArg  = 1 << 10
+	maxRecordArgv = 64 << 10
+)
+
+func recordArgv(argv []*typev1.Arg) []string {
+	out := make([]string, 0, len(argv))
+	total := 0
+	for _, a := range argv {
+		value := a.GetValue()
+		switch {
+		case a.GetSecret():
+			value = "(secret)"
+		case len(value) > maxRecordArg || total > maxRecordArgv:
+			value = strings.ToValidUTF8(value[:min(len(value), maxRecordArg/8)], "") + "…"
+		}
+		total += len(value)
+		out = append(out, value)
+	}
+	return out
+}
+
+// load reads the records of a desk. Launches that seemed alive keep their
+// instances for a while, for their hosts to attach again. A record that cannot
+// be read is passed over and stays.
+func (s *Service) load(ctx context.Context, d *desk) error {
+	until := s.deps.Clock().Add(holdTime)
+	for doc, err := range d.docs.List(ctx, recordsFolder) {
+		if err != nil {
+			return storeFault(err)
+		}
+		if path.Ext(doc.Key) != ".json" {
+			continue
+		}
+		l, err := parseRecord(doc)
+		if err != nil {
+			s.deps.Logger.WarnContext(ctx, "launch record not read", "project", d.project, "key", doc.Key, "error", err)
+			continue
+		}
+		if l.record.GetState() != launcherv1.LaunchState_LAUNCH_STATE_LOST {
+			l.until = until
+		}
+		d.launches[l.id()] = l
+	}
+	return nil
+}
+
+func parseRecord(doc store.Doc) (*launch, error) {
+	if doc.Err != nil {
+		return nil, doc.Err
+	}
+	var stored storedRecord
+	if err := json.Unmarshal(doc.Data, &stored); err != nil {
+		return nil, err
+	}
+	r := &launcherv1.Launch{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(stored.Launch, r); err != nil {
+		return nil, err
+	}
+	if recordKey(r.GetLaunchId()) != doc.Key || r.GetCreateTime() == nil {
+		return nil, errors.New("it does not name its own launch")
+	}
+	l := &launch{record: r, request: stored.Request, ready: make(chan struct{})}
+	close(l.ready)
+	return l, nil
+}
+
+// requestDigest identifies a request: equal requests of one person have equal
+// digests.
+func requestDigest(person string, req proto.Message) (string, error) {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(req)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	h.Write([]byte(person))
+	h.Write([]byte{0})
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// recorder collects the records that wait to be written, off the path of the
+// calls that change them.
+type recorder struct {
+	wake chan struct{}
+
+	mu    sync.Mutex
+	dirty map[dirtyRecord]struct{}
+}
+
+type dirtyRecord struct {
+	desk *desk
+	id   string
+}
+
+func newRecorder() recorder {
+	return recorder{wake: make(chan struct{}, 1), dirty: map[dirtyRecord]struct{}{}}
+}
+
+// mark asks for a record to be written, or removed when its desk has it no more.
+func (r *recorder) mark(d *desk, ids ...string) {
+	r.remember(d, ids...)
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *recorder) remember(d *desk, ids ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		r.dirty[dirtyRecord{d, id}] = struct{}{}
+	}
+}
+
+func (r *recorder) take() map[dirtyRecord]struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.dirty
+	r.dirty = map[dirtyRecord]struct{}{}
+	return taken
+}
+
+const (
+	sweepEvery = 30 * time.Second
+	lastFlush  = 5 * time.Second
+)
+
+// Run writes launch records until ctx ends, and then the last ones. Records
+// that cannot be written are tried again with the next sweep; launches go on
+// meanwhile.
+func (s *Service) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+			defer cancel()
+			s.flush(last)
+			return nil
+		case <-ticker.C:
+			s.sweep()
+		case <-s.records.wake:
+			s.flush(ctx)
+		}
+	}
+}
+
+func (s *Service) sweep() {
+	s.mu.Lock()
+	desks := make([]*desk, 0, len(s.desks))
+	for _, d := range s.desks {
+		desks = append(desks, d)
+	}
+	s.mu.Unlock()
+	now := s.deps.Clock()
+	for _, d := range desks {
+		s.records.remember(d, d.sweep(now)...)
+	}
+	s.records.mark(nil) // wakes the writer also for what failed before
+}
+
+func (s *Service) flush(ctx context.Context) {
+	for r := range s.records.take() {
+		if err := r.desk.write(ctx, r.id); err != nil {
+			s.records.remember(r.desk, r.id)
+			s.deps.Logger.WarnContext(ctx, "launch record not written", "project", r.desk.project, "launch", r.id, "error", err)
+		}
+	}
+}
+
+// write makes the stored record of a launch follow the desk.
+func (d *desk) write(ctx context.Context, id string) error {
+	d.mu.Lock()
+	l := d.launches[id]
+	var record *launcherv1.Launch
+	var request string
+	if l != nil {
+		record, request = l.record, l.request
+	}
+	d.mu.Unlock()
+	if record == nil {
+		err := d.docs.Delete(ctx, recordKey(id), store.Any)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	err := d.put(ctx, record, request)
+	if errors.Is(err, store.ErrTooLarge) {
+		short := proto.CloneOf(record)
+		short.Sections, short.Warnings = nil, nil
+		return d.put(ctx, short, request)
+	}
+	return err
+}
+
+func (d *desk) put(ctx context.Context, record *launcherv1.Launch, request string) error {
+	launch, err := protojson.Marshal(record)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(storedRecord{Format: 1, Request: request, Launch: launch})
+	if err != nil {
+		return err
+	}
+	_, err = d.docs.Put(ctx, recordKey(record.GetLaunchId()), data, store.Any)
+	return err
+}

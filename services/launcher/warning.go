@@ -1,0 +1,97 @@
+package launchersvc
+
+import (
+	"fmt"
+	"strings"
+
+	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
+	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
+	"github.com/idea-ide/ideai/internal/fault"
+)
+
+const (
+	maxWarnings = 64
+	maxText     = 1024
+)
+
+func warning(kind launcherv1.WarningKind, section typev1.SectionKind, subject, format string, args ...any) *launcherv1.Warning {
+	return &launcherv1.Warning{Kind: kind, Section: section, Subject: clip(subject), Message: clip(fmt.Sprintf(format, args...))}
+}
+
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText-len("…")], "") + "…"
+}
+
+func memoryDown(err error) *launcherv1.Warning {
+	return warning(launcherv1.WarningKind_WARNING_KIND_SECTION_DEGRADED, typev1.SectionKind_SECTION_KIND_MEMORY, memoryService,
+		"no notes could be recalled (%s); the agent starts without project memory", reasonText(err))
+}
+
+// reasonText is what a person may be told of an error.
+func reasonText(err error) string {
+	if f, ok := fault.As(err); ok {
+		return f.Msg
+	}
+	return "the service failed"
+}
+
+func noPersona(agent string) *launcherv1.Warning {
+	return warning(launcherv1.WarningKind_WARNING_KIND_NO_PERSONA, typev1.SectionKind_SECTION_KIND_PERSONA, agent,
+		"the agent %s has no persona; `ideai agent edit %s` writes one", agent, agent)
+}
+
+// leftOut warns of what should have entered the context and did not: once of
+// all that waits for trust, and of each file that cannot be used.
+func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*launcherv1.Warning {
+	var out []*launcherv1.Warning
+	untrusted := 0
+	consider := func(section typev1.SectionKind, items []*typev1.LeftOut) {
+		for _, item := range items {
+			switch item.GetReason() {
+			case typev1.LeftOutReason_LEFT_OUT_REASON_UNTRUSTED:
+				untrusted++
+			case typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE:
+				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
+					"%s cannot be used as it is and was left out; `ideai doctor` tells why", item.GetName()))
+			case typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:
+				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
+					"%s is named but not there; make it, or stop naming it", item.GetName()))
+			}
+		}
+	}
+	consider(typev1.SectionKind_SECTION_KIND_UNSPECIFIED, composed.GetLeftOut())
+	for _, sec := range composed.GetContext().GetSections() {
+		consider(sec.GetReport().GetKind(), sec.GetReport().GetLeftOut())
+	}
+	if untrusted > 0 {
+		out = append([]*launcherv1.Warning{warning(launcherv1.WarningKind_WARNING_KIND_UNTRUSTED, typev1.SectionKind_SECTION_KIND_UNSPECIFIED, projectID,
+			"%d files of the project speak as rules and were left out; read them with `ideai trust --show`, then run `ideai trust`", untrusted)}, out...)
+	}
+	return out
+}
+
+// injectionWarnings tells how far an injection is to be relied on.
+func injectionWarnings(report *launcherv1.InjectionReport, profile string, kind typev1.LaunchKind) []*launcherv1.Warning {
+	var out []*launcherv1.Warning
+	installed := report.GetCliVersion()
+	if installed == "" {
+		installed = "of unknown version"
+	}
+	switch report.GetVerification() {
+	case typev1.Verification_VERIFICATION_OTHER_VERSION:
+		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
+			"%s %s: the context was seen to arrive with version %s; `ideai doctor --prove %s` checks yours", profile, installed, report.GetVerifiedVersion(), profile))
+	case typev1.Verification_VERIFICATION_UNVERIFIED:
+		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
+			"%s %s: the context was never seen to arrive by %s; `ideai doctor --prove %s` checks yours", profile, installed, report.GetCarrier(), profile))
+	}
+	if report.GetFrozenOnResume() && kind == typev1.LaunchKind_LAUNCH_KIND_NATIVE_RESUME {
+		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_FROZEN_CONTEXT, 0, report.GetCarrier(),
+			"the resumed session keeps the context it began with until it is compacted; start a fresh one for the current context"))
+	}
+	return out
+}
