@@ -22,6 +22,11 @@ func start(t testing.TB, stores store.Opener) *memorysvc.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runUntilEnd(t, s)
+	return s
+}
+
+func runUntilEnd(t testing.TB, s *memorysvc.Service) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -31,7 +36,6 @@ func start(t testing.TB, stores store.Opener) *memorysvc.Service {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // fixture is a service and the store below it, through which a person edits.

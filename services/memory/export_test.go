@@ -1,0 +1,4 @@
+package memorysvc
+
+// Split gives tests the parts of a body.
+var Split = split
