@@ -1,0 +1,105 @@
+package storefile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/internal/store"
+)
+
+// lockFolder is where the locks of all services on a tree are, whatever the
+// store's own folder.
+const lockFolder = ".ideai/run/locks"
+
+type lock struct{ flock *flock.Flock }
+
+func (l *lock) release() { _ = l.flock.Unlock() }
+
+// holder is what the lock file says about who has it. The file stays when the
+// lock is given up: only the system's lock counts.
+type holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host,omitempty"`
+	Since time.Time `json:"since"`
+}
+
+func (h holder) String() string {
+	if h.PID == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.Format(time.RFC3339))
+}
+
+// takeLock takes the lock of (tree, service). The fault is STORE_READ_ONLY when
+// it cannot be made because the disk cannot be written.
+func (s *Store) takeLock() (*lock, error) {
+	service := s.opts.Service
+	if err := store.CheckKey(service); err != nil || path.Base(service) != service {
+		return nil, fmt.Errorf("%w: service %q", store.ErrBadKey, service)
+	}
+	name := path.Join(lockFolder, service+".lock")
+	f, err := s.openLock(name)
+	if err != nil {
+		return nil, s.explain(err, name, writing)
+	}
+	defer func() { _ = f.Close() }()
+	l := flock.New(filepath.Join(s.tree, filepath.FromSlash(name)))
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, s.explain(err, name, writing)
+	}
+	if !ok {
+		who := readHolder(f).String()
+		return nil, fault.New(fault.StoreLocked,
+			fault.Meta{"project": s.opts.Project, "service": service, "holder": who},
+			"the %s of project %s is in use by %s; use that server, or stop it first", service, s.opts.Project, who)
+	}
+	writeHolder(f)
+	return &lock{flock: l}, nil
+}
+
+// openLock opens the lock file inside the tree, made with its folders and the
+// .gitignore when absent.
+func (s *Store) openLock(name string) (*os.File, error) {
+	resolved, err := s.real(path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.makeFolders(resolved); err != nil {
+		return nil, err
+	}
+	if err := s.makeIgnore(); err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+}
+
+func readHolder(f *os.File) holder {
+	var h holder
+	data, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil || json.Unmarshal(data, &h) != nil {
+		return holder{}
+	}
+	return h
+}
+
+// writeHolder is for people; a failure changes nothing.
+func writeHolder(f *os.File) {
+	host, _ := os.Hostname()
+	data, err := json.Marshal(holder{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+	if err == nil && f.Truncate(0) == nil {
+		_, err = f.WriteAt(append(data, '\n'), 0)
+	}
+	if err != nil && !errors.Is(err, os.ErrClosed) {
+		_ = f.Truncate(0)
+	}
+}
