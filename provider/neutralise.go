@@ -22,7 +22,7 @@ var neutralisers = []Neutraliser{AtImports, HTMLComments}
 
 var (
 	atImport    = regexp.MustCompile(`(^|\s)@(\S)`)
-	lineComment = regexp.MustCompile(`(?m)^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)<!--`)
+	lineComment = regexp.MustCompile(`(?m)^( {0,3})<!--`)
 	fenceLine   = regexp.MustCompile("^[ \t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
 )
 
