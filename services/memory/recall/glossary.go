@@ -15,7 +15,7 @@ var glossaryFiles embed.FS
 type glossary struct {
 	groups  []glossGroup
 	content map[string][]glossRef // first word with meaning to phrases
-	full    map[string][]glossRef // first word to phrases that are questions
+	full    map[string][]glossRef // first word to phrases met word for word
 }
 
 // glossGroup is one line of the file.
@@ -29,7 +29,8 @@ type glossPhrase struct {
 	words   []string // stem keys of the words with meaning
 	full    []string // stem keys of all words
 	forms   []string // the words with meaning, folded
-	asks    bool     // begins with a question word: matched in full
+	asks    bool     // begins with a question word
+	spoken  bool     // met word for word in queries, never looked for in notes
 	related bool
 }
 
@@ -78,7 +79,7 @@ func parseGlossary(text string) *glossary {
 	}
 	for i, group := range g.groups {
 		for j, p := range group.phrases {
-			if p.asks {
+			if p.spoken {
 				g.full[p.full[0]] = append(g.full[p.full[0]], glossRef{i, j})
 			} else {
 				g.content[p.words[0]] = append(g.content[p.words[0]], glossRef{i, j})
@@ -93,18 +94,26 @@ func (g *glossGroup) add(side string, related bool, stem func(string) string) {
 	var t tokenizer
 	for item := range strings.SplitSeq(side, ",") {
 		p := glossPhrase{text: strings.TrimSpace(item), related: related}
+		last, plain := "", 0
 		t.run(item, func(tok token) {
 			if tok.whole {
 				return
 			}
+			p.asks = p.asks || len(p.full) == 0 && questionWords[tok.text]
 			p.full = append(p.full, stem(tok.text))
-			p.asks = p.asks || questionWords[tok.text]
-			if !noise(tok.text) {
-				p.words = append(p.words, stem(tok.text))
-				p.forms = append(p.forms, tok.text)
+			last = tok.text
+			if noise(tok.text) {
+				return
+			}
+			p.words = append(p.words, stem(tok.text))
+			p.forms = append(p.forms, tok.text)
+			if wordWeight(tok.text, unknownLanguage) == 1 {
+				plain++
 			}
 		})
-		if len(p.full) == 0 || len(p.words) == 0 && !p.asks || g.has(p) {
+		cut := len(p.words) < len(p.full)
+		p.spoken = p.asks || cut && (plain == 0 || noise(last) && len(p.words) == 1)
+		if len(p.full) == 0 || g.has(p) {
 			continue
 		}
 		g.phrases = append(g.phrases, p)

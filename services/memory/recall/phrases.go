@@ -7,15 +7,16 @@ import (
 
 // phraseMatch is a phrase of the glossary found in the query.
 type phraseMatch struct {
-	ref  glossRef
-	span []int // the words it covers
+	ref   glossRef
+	span  []int // the words it covers
+	scale float64
 }
 
 // match finds the phrases of the glossary in a sequence of words: those that
-// ask, in full, or those that do not, by their words with meaning.
-func (b *unitBuilder) match(sequence []int, asks bool) []phraseMatch {
+// are met word for word, or the others, by their words with meaning.
+func (b *unitBuilder) match(sequence []int, spoken bool) []phraseMatch {
 	table := b.x.glossary.content
-	if asks {
+	if spoken {
 		table = b.x.glossary.full
 	}
 	var found []phraseMatch
@@ -23,13 +24,17 @@ func (b *unitBuilder) match(sequence []int, asks bool) []phraseMatch {
 		w := &b.words[i]
 		for _, key := range [2]string{w.en, w.fr} {
 			for _, ref := range table[key] {
-				p := b.x.glossary.groups[ref.group].phrases[ref.phrase]
-				pattern := p.words
-				if asks {
-					pattern = p.full
+				p := b.phrase(ref)
+				pattern, slack := p.words, 1
+				if spoken {
+					pattern, slack = p.full, 0
 				}
-				if b.follows(sequence[at:], pattern) {
-					found = append(found, phraseMatch{ref: ref, span: sequence[at : at+len(pattern)]})
+				if p.asks && len(pattern) == 1 && at > 1 {
+					continue // "when" within a sentence does not ask for a date
+				}
+				if m, ok := b.follow(sequence[at:], pattern, slack); ok {
+					m.ref = ref
+					found = append(found, m)
 				}
 			}
 		}
@@ -37,16 +42,34 @@ func (b *unitBuilder) match(sequence []int, asks bool) []phraseMatch {
 	return found
 }
 
-func (b *unitBuilder) follows(sequence []int, pattern []string) bool {
-	if len(pattern) > len(sequence) {
-		return false
-	}
-	for k, key := range pattern {
-		if w := &b.words[sequence[k]]; w.en != key && w.fr != key {
-			return false
+func (b *unitBuilder) phrase(ref glossRef) *glossPhrase {
+	return &b.x.glossary.groups[ref.group].phrases[ref.phrase]
+}
+
+// follow matches a pattern at the beginning of a sequence, in which slack
+// other words may stand: "broken billing messages" is "broken messages".
+func (b *unitBuilder) follow(sequence []int, pattern []string, slack int) (phraseMatch, bool) {
+	m := phraseMatch{scale: 1}
+	at := 0
+	for _, key := range pattern {
+		for {
+			if at == len(sequence) {
+				return m, false
+			}
+			w := &b.words[sequence[at]]
+			at++
+			if w.en == key || w.fr == key {
+				m.span = append(m.span, sequence[at-1])
+				break
+			}
+			if slack == 0 || len(m.span) == 0 {
+				return m, false
+			}
+			slack--
+			m.scale *= slackScale
 		}
 	}
-	return true
+	return m, true
 }
 
 // apply gives the words what the matched phrases stand for, the longest
@@ -65,6 +88,9 @@ func (b *unitBuilder) apply(found []phraseMatch) []unit {
 				rarest = max(rarest, w.idf)
 			}
 		}
+		if weight == 0 && !b.phrase(m.ref).spoken {
+			continue
+		}
 		if weight < 1 && (len(m.span) > 1 || weight == 0) {
 			name := b.name(m.span)
 			at, ok := names[name]
@@ -73,16 +99,16 @@ func (b *unitBuilder) apply(found []phraseMatch) []unit {
 				names[name] = at
 				asked = append(asked, unit{term: name, weight: phraseWeight})
 			}
-			asked[at].alts = append(asked[at].alts, b.standIns(m.ref, 0, 1)...)
+			asked[at].alts = append(asked[at].alts, b.standIns(m.ref, 0, m.scale)...)
 			continue
 		}
 		for _, i := range m.span {
 			w := &b.words[i]
-			scale := 1.0
+			scale := m.scale
 			if len(m.span) > 1 {
 				w.phrased = true
 			} else if w.phrased {
-				scale = insidePhrase
+				scale *= insidePhrase
 			}
 			w.glossary = append(w.glossary, b.standIns(m.ref, rarest, scale)...)
 		}
@@ -109,7 +135,7 @@ func (b *unitBuilder) standIns(ref glossRef, limit, scale float64) []alternative
 	own := group.phrases[ref.phrase]
 	for j, p := range group.phrases {
 		weight := weightBetween(own, p)
-		if j == ref.phrase || weight == 0 || len(p.words) == 0 {
+		if j == ref.phrase || weight == 0 || p.spoken {
 			continue
 		}
 		a := alternative{kind: Glossary, weight: weight * scale}

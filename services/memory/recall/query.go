@@ -20,8 +20,9 @@ const (
 	familyWeight   = 0.4
 	typoWeight     = 0.5
 	compoundWeight = 0.5
-	phraseWeight   = 0.6 // of a unit made of words without weight of their own
-	insidePhrase   = 0.6 // of what stands for a word when a phrase stands for more
+	phraseWeight   = 0.6  // of a unit made of words without weight of their own
+	insidePhrase   = 0.6  // of what stands for a word when a phrase stands for more
+	slackScale     = 0.85 // of a phrase with another word in it
 	unknownFactor  = 0.7
 )
 
