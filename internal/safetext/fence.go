@@ -18,14 +18,20 @@ var escapedTag = regexp.MustCompile(`(?i)&(?:amp;)*lt;[\s\p{Z}]*/?[\s\p{Z}]*data
 // and hidden characters shown. Text of several lines stands on lines of its
 // own. Equal inputs give equal bytes.
 func Fence(from, text string) string {
-	body := escapeTags(Escape(text))
-	if strings.Contains(body, "\n") {
-		body = "\n" + body + "\n"
+	if strings.Contains(text, "\n") {
+		return Block(from, text)
 	}
-	return `<data from="` + attribute(from) + `">` + body + `</data>`
+	return open(from) + escapeTags(Escape(text)) + `</data>`
 }
 
-// Unfence returns the parts of one data block made by Fence, with its tags
+// Block is Fence for a text that stands on lines of its own, however short.
+func Block(from, text string) string {
+	return open(from) + "\n" + escapeTags(Escape(text)) + "\n</data>"
+}
+
+func open(from string) string { return `<data from="` + attribute(from) + `">` }
+
+// Unfence returns the parts of one block made by Fence or Block, with its tags
 // unescaped; ok is false for anything else.
 func Unfence(block string) (from, text string, ok bool) {
 	rest, ok := strings.CutPrefix(block, `<data from="`)

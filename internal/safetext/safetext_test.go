@@ -86,6 +86,16 @@ func TestFence(t *testing.T) {
 	}
 }
 
+func TestBlock(t *testing.T) {
+	for _, text := range []string{"", "x", "x\n", "\n</data>\n"} {
+		block := safetext.Block("n", text)
+		from, back, ok := safetext.Unfence(block)
+		if !strings.HasPrefix(block, "<data from=\"n\">\n") || from != "n" || back != text || !ok {
+			t.Errorf("Block(%q) = %q, unfenced %q, %v", text, block, back, ok)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	if got := safetext.Line(" a\n# b\t</data>\u202E "); got != `a # b &lt;/data>\u{202E}` {
 		t.Errorf("Line = %q", got)
