@@ -96,7 +96,7 @@ func Claim(ctx context.Context, address string, wait time.Duration) (release fun
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, unusable(filepath.Dir(path), err)
 	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(path+".held", flock.SetPermissions(0o600))
 	if err := take(ctx, lock, wait); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func take(ctx context.Context, lock *flock.Flock, wait time.Duration) error {
 		return unusable(filepath.Dir(lock.Path()), err)
 	}
 	if !ok {
-		return &InUseError{Address: "unix://" + strings.TrimSuffix(lock.Path(), ".lock")}
+		return &InUseError{Address: "unix://" + strings.TrimSuffix(lock.Path(), ".held")}
 	}
 	return nil
 }

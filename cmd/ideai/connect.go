@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+
+	"github.com/idea-ide/ideai/internal/background"
+	"github.com/idea-ide/ideai/internal/build"
+	"github.com/idea-ide/ideai/internal/rpc"
+	"github.com/idea-ide/ideai/internal/server"
+)
+
+func (a *app) buildInfo() build.Info { return a.build(filepath.Join(a.config.StateDir, "cache")) }
+
+// clientConfig is how this command calls: as the agent whose token it found,
+// else as the owner.
+func (a *app) clientConfig() (rpc.ClientConfig, *agentToken, error) {
+	raw := a.getenv("IDEAI_TOKEN")
+	if raw == "" {
+		return rpc.ClientConfig{}, nil, nil
+	}
+	agent, err := readToken(raw)
+	if err != nil {
+		return rpc.ClientConfig{}, nil, err
+	}
+	return rpc.ClientConfig{Token: func(context.Context) (string, error) { return raw, nil }}, agent, nil
+}
+
+// backgroundServer is the server this command wants and how to start it.
+func (a *app) backgroundServer(cfg rpc.ClientConfig) (background.Options, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return background.Options{}, fmt.Errorf("cannot find the program itself: %w", err)
+	}
+	return background.Options{
+		Address: a.config.Address, StateDir: a.config.StateDir, Exe: exe, Build: a.buildInfo(),
+		Args: []string{"serve", "--background", "--state-dir", a.config.StateDir, "--address", a.config.Address},
+		Dial: func(address string) (*grpc.ClientConn, error) { return rpc.Dial(address, cfg) },
+	}, nil
+}
+
+// connect connects to the server, starting it when needed. An agent only
+// connects: the server it belongs to runs.
+func (a *app) connect(ctx context.Context) (*session, error) {
+	cfg, agent, err := a.clientConfig()
+	if err != nil {
+		return nil, err
+	}
+	if a.flags.inProcess {
+		return a.connectInside(ctx, cfg, agent)
+	}
+	if agent != nil {
+		conn, err := rpc.Dial(a.config.Address, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return newSession(conn, agent, func() { _ = conn.Close() }), nil
+	}
+	bg, err := a.backgroundServer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := bg.Ensure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(conn, nil, func() { _ = conn.Close() }), nil
+}
+
+// connectRunning connects to a server only if one runs.
+func (a *app) connectRunning(ctx context.Context) (*session, bool) {
+	if a.config.Address == "" && a.configure(nil) != nil { // completion has no command to run
+		return nil, false
+	}
+	cfg, agent, err := a.clientConfig()
+	if err != nil {
+		return nil, false
+	}
+	bg, err := a.backgroundServer(cfg)
+	if err != nil {
+		return nil, false
+	}
+	conn, ok := bg.Find(ctx)
+	if !ok {
+		return nil, false
+	}
+	return newSession(conn, agent, func() { _ = conn.Close() }), true
+}
+
+// connectInside runs all services in this process for the time of one command.
+func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *agentToken) (*session, error) {
+	srv, err := server.New(server.Config{StateDir: a.config.StateDir, Build: a.buildInfo()})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- srv.Run(ctx) }()
+	select {
+	case <-srv.Ready():
+	case err := <-done:
+		cancel()
+		return nil, err
+	}
+	stop := func() {
+		cancel()
+		if err := <-done; err != nil {
+			a.remark("%s", err)
+		}
+	}
+	conn, err := srv.Dial(cfg)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return newSession(conn, agent, func() { _ = errors.Join(conn.Close()); stop() }), nil
+}

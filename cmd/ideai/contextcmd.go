@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
+	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
+	"github.com/idea-ide/ideai/internal/frontmatter"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	cmd := group("context", "Context: what agents are told at launch")
+	cmd.AddCommand(a.contextShow(), a.contextRules(), a.contextEdit())
+	return cmd
+}
+
+func (a *app) contextShow() *cobra.Command {
+	var agent, profile, task string
+	var sections bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show the context an agent would get now", Args: cobra.NoArgs,
+		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, _ []string) error {
+			r, err := s.launcher.PreviewContext(cmd.Context(), &launcherv1.PreviewContextRequest{
+				ProjectId: at.project, WorktreeId: at.worktree, AgentId: agent, ProfileId: profile, Task: task, Locale: a.locale(),
+			})
+			if err != nil {
+				return err
+			}
+			return a.show(r, func() {
+				var texts []string
+				var reports []*typev1.SectionReport
+				for _, section := range r.GetContext().GetSections() {
+					texts = append(texts, strings.TrimRight(section.GetText(), "\n"))
+					reports = append(reports, section.GetReport())
+				}
+				if sections {
+					a.sections(reports, r.GetContext().GetTokens())
+				} else {
+					a.block(strings.Join(texts, "\n\n"))
+				}
+				a.warnings(r.GetWarnings())
+			})
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&agent, "agent", "", "the agent (default: the project's)")
+	f.StringVar(&profile, "profile", "", "the profile, such as claude (default: the agent's)")
+	f.StringVar(&task, "task", "", "what the agent is to do, for recall")
+	f.BoolVar(&sections, "sections", false, "only the table of sections with their tokens and sources")
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.complete(agentIDs))
+	return cmd
+}
+
+// sections accounts for an effective context, one row for each source.
+func (a *app) sections(reports []*typev1.SectionReport, total int32) {
+	var rows [][]any
+	for _, r := range reports {
+		budget := "-"
+		if r.GetBudgetTokens() > 0 {
+			budget = fmt.Sprint(r.GetBudgetTokens())
+		}
+		rows = append(rows, []any{a.tr(sectionNames[r.GetKind()]), r.GetTokens(), budget, a.sources(r.GetSources())})
+		for _, l := range r.GetLeftOut() {
+			rows = append(rows, []any{"", "", "", a.tr("left out") + ": " + l.GetName() + " (" + a.tr(leftOutReasons[l.GetReason()]) + ")"})
+		}
+	}
+	a.table([]string{"section", "tokens", "budget", "sources"}, rows)
+	a.say("%d tokens in all", total)
+}
+
+func (a *app) sources(sources []*typev1.Source) string {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		names[i] = fmt.Sprintf("%s (%d)", s.GetName(), s.GetTokens())
+	}
+	return strings.Join(names, ", ")
+}
+
+var sectionNames = map[typev1.SectionKind]string{
+	typev1.SectionKind_SECTION_KIND_RULES:        "rules",
+	typev1.SectionKind_SECTION_KIND_PERSONA:      "persona",
+	typev1.SectionKind_SECTION_KIND_CAPABILITIES: "capabilities",
+	typev1.SectionKind_SECTION_KIND_MEMORY:       "memory",
+	typev1.SectionKind_SECTION_KIND_STATE:        "state",
+	typev1.SectionKind_SECTION_KIND_HANDOFF:      "handoff",
+}
+
+var leftOutReasons = map[typev1.LeftOutReason]string{
+	typev1.LeftOutReason_LEFT_OUT_REASON_BUDGET:      "budget spent",
+	typev1.LeftOutReason_LEFT_OUT_REASON_READ_BY_CLI: "the CLI reads it itself",
+	typev1.LeftOutReason_LEFT_OUT_REASON_UNTRUSTED:   "not trusted yet",
+	typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE:    "cannot be used as it is",
+	typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:     "missing",
+	typev1.LeftOutReason_LEFT_OUT_REASON_SHORTENED:   "shortened",
+	typev1.LeftOutReason_LEFT_OUT_REASON_UNAVAILABLE: "its service does not answer",
+}
+
+func (a *app) warnings(ws []*launcherv1.Warning) {
+	for _, w := range ws {
+		a.remark("%s", w.GetMessage())
+	}
+}
+
+func (a *app) contextRules() *cobra.Command {
+	return &cobra.Command{
+		Use: "rules", Short: "Show the project's rules", Args: cobra.NoArgs,
+		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, _ []string) error {
+			r, err := getRules(cmd.Context(), s, at)
+			if err != nil {
+				return err
+			}
+			return a.show(&contextv1.GetRulesResponse{Rules: r}, func() {
+				if r.GetEtag() == "" && len(r.GetRulesFrom()) == 0 {
+					a.say("no rules; `ideai context edit` makes them")
+					return
+				}
+				a.block(rulesText(r))
+			})
+		}),
+	}
+}
+
+func getRules(ctx context.Context, s *session, at place) (*contextv1.Rules, error) {
+	r, err := s.context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: at.project, WorktreeId: at.worktree})
+	return r.GetRules(), err
+}
+
+func rulesText(r *contextv1.Rules) string {
+	if len(r.GetRulesFrom()) == 0 {
+		return r.GetBody()
+	}
+	return document(r.GetBody(), []entry{{r.GetRulesFrom(), []string{"rules_from"}}})
+}
+
+func (a *app) contextEdit() *cobra.Command {
+	return &cobra.Command{
+		Use: "edit", Short: "Edit the project's rules in $EDITOR", Args: cobra.NoArgs,
+		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, _ []string) error {
+			r, err := getRules(cmd.Context(), s, at)
+			if err != nil {
+				return err
+			}
+			m, err := a.edit(cmd.Context(), draft{
+				name: "CONTEXT.md", text: rulesText(r), etag: r.GetEtag(),
+				save: func(ctx context.Context, text, etag string) (proto.Message, error) {
+					doc, err := frontmatter.Parse([]byte(text))
+					if err != nil {
+						return nil, damaged("CONTEXT.md", err)
+					}
+					rules := &contextv1.Rules{Body: doc.Body(), Etag: etag}
+					rules.RulesFrom, _ = doc.Strings("rules_from")
+					return s.context.SaveRules(ctx, &contextv1.SaveRulesRequest{ProjectId: at.project, WorktreeId: at.worktree, Rules: rules})
+				},
+				current: func(ctx context.Context) (string, string, error) {
+					r, err := getRules(ctx, s, at)
+					return rulesText(r), r.GetEtag(), err
+				},
+			})
+			return a.edited(m, err, "CONTEXT.md")
+		}),
+	}
+}
