@@ -2,3 +2,6 @@ package memorysvc
 
 // Split gives tests the parts of a body.
 var Split = split
+
+// Settle is how long a damaged note is recalled as it last was.
+const Settle = settle

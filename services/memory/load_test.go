@@ -2,6 +2,7 @@ package memorysvc_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"strings"
 	"testing"
@@ -207,6 +208,43 @@ func TestFilesTheStoreCannotGive(t *testing.T) {
 	}
 	if n, err := s.GetNote(t.Context(), here, "good"); err != nil || n.Excluded() {
 		t.Errorf("good: %+v, %v", n, err)
+	}
+}
+
+// refusing is a store that cannot be written.
+type refusing struct {
+	store.Docs
+	err error
+}
+
+func (r *refusing) Put(context.Context, string, []byte, store.Version) (store.Version, error) {
+	return "", r.err
+}
+
+func (r *refusing) Delete(context.Context, string, store.Version) error { return r.err }
+
+func TestReadOnlyDiskAndDiskFull(t *testing.T) {
+	f := open(t, map[string]string{"good.md": good})
+	before := f.get("good")
+	for _, want := range []*fault.Error{
+		fault.New(fault.StoreReadOnly, fault.Meta{"path": "/p"}, "/p cannot be written; make it writable"),
+		fault.New(fault.StoreFull, fault.Meta{"path": "/p"}, "no space left; free some"),
+	} {
+		s := start(t, opener{&refusing{f.docs, want}})
+		_, err := s.SaveNote(t.Context(), here, memorysvc.Draft{ID: "good", Description: "d", Body: "grease", Etag: before.Etag})
+		if !errors.Is(err, want) {
+			t.Errorf("save: %v, want %s", err, want.Reason)
+		}
+		if err := s.DeleteNote(t.Context(), here, "good", "", false); !errors.Is(err, want) {
+			t.Errorf("delete: %v, want %s", err, want.Reason)
+		}
+		if n, err := s.GetNote(t.Context(), here, "good"); err != nil || n.Body != before.Body {
+			t.Errorf("the note is %+v, %v", n, err)
+		}
+		a, err := s.RecallNotes(t.Context(), here, memorysvc.Question{Query: "lathe oil"})
+		if err != nil || len(a.Notes) != 1 || a.Notes[0].Text != before.Body {
+			t.Errorf("recalled %+v, %v", a.Notes, err)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -212,7 +211,7 @@ func TestHalfWrittenFile(t *testing.T) {
 		if part, err := f.ReadNote(t.Context(), here, "good", 1); err != nil || part.Text != "Oil the lathe.\n" {
 			t.Errorf("read %+v, %v", part, err)
 		}
-		time.Sleep(3 * time.Second)
+		f.expire()
 		if got := f.recall("oil the lathe"); len(got) != 0 {
 			t.Errorf("recalled %+v, want nothing of a file that stays damaged", got)
 		}

@@ -78,6 +78,9 @@ func placeFault(err error) error {
 		return fault.New(fault.Draining, nil, "the server is going down; try again").Wrap(err)
 	case errors.Is(err, store.ErrLagged):
 		return lagged().Wrap(err)
+	case errors.Is(err, store.ErrBadKey):
+		return fault.New(fault.StoreUnavailable, fault.Meta{"path": ".ideai/" + folder},
+			"the notes cannot be kept: .ideai or .ideai/%s is not a folder; move away what is there", folder).Wrap(err)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package memorysvc_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -67,6 +68,10 @@ func (f *fixture) write(name, text string) {
 		f.t.Fatal(err)
 	}
 }
+
+// expire lets the time pass that damaged notes are recalled as they last were.
+// It needs a synctest bubble.
+func (f *fixture) expire() { <-time.After(2 * memorysvc.Settle) }
 
 func (f *fixture) read(name string) string {
 	f.t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/rpc"
 	"github.com/idea-ide/ideai/internal/store"
+	"github.com/idea-ide/ideai/internal/store/storefile"
 	"github.com/idea-ide/ideai/internal/store/storemem"
 	memorysvc "github.com/idea-ide/ideai/services/memory"
 	"github.com/idea-ide/ideai/services/memory/memorygrpc"
@@ -25,6 +26,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestAPIOnMemory(t *testing.T) {
 	memorytest.Run(t, func(t *testing.T) memoryv1.MemoryServiceClient {
 		return memoryv1.NewMemoryServiceClient(serve(t, storemem.Opener(), rpc.ServerConfig{}))
+	})
+}
+
+func TestAPIOnFiles(t *testing.T) {
+	memorytest.Run(t, func(t *testing.T) memoryv1.MemoryServiceClient {
+		tree := t.TempDir()
+		stores := storefile.NewOpener("memory", func(context.Context, string, string) (string, error) { return tree, nil })
+		t.Cleanup(func() {
+			if err := stores.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return memoryv1.NewMemoryServiceClient(serve(t, stores, rpc.ServerConfig{}))
 	})
 }
 
