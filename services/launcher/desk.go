@@ -13,7 +13,6 @@ import (
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	"github.com/idea-ide/ideai/internal/fault"
-	"github.com/idea-ide/ideai/internal/store"
 )
 
 const (
@@ -28,7 +27,6 @@ const (
 // handed out.
 type desk struct {
 	project string
-	docs    store.Docs
 
 	mu       sync.Mutex
 	launches map[string]*launch
@@ -292,11 +290,7 @@ func (s *Service) desk(ctx context.Context, projectID string) (*desk, error) {
 	if d, ok := s.desks[projectID]; ok {
 		return d, nil
 	}
-	docs, _, err := s.deps.Stores.Runtime(ctx, projectID)
-	if err != nil {
-		return nil, storeFault(err)
-	}
-	d := &desk{project: projectID, docs: docs, launches: map[string]*launch{}}
+	d := &desk{project: projectID, launches: map[string]*launch{}}
 	if err := s.load(ctx, d); err != nil {
 		return nil, err
 	}

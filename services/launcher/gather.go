@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,9 +19,6 @@ import (
 const implicitAgent = "dev"
 
 const (
-	// memoryDeadline is how long a launch waits for notes before it goes on
-	// without.
-	memoryDeadline     = time.Second
 	defaultIndexTokens = 600
 	maxHint            = 512
 )
@@ -72,7 +68,7 @@ func (s *Service) gather(ctx context.Context, a ask) (gathered, error) {
 	}
 	composed, err := s.deps.Context.ComposeContext(ctx, &contextv1.ComposeContextRequest{
 		ProjectId:         a.project.ID,
-		WorktreeId:        a.worktree.ID,
+		WorktreeId:        wire(a.worktree.ID),
 		AgentId:           a.agent,
 		ProfileId:         profileID,
 		PersonName:        s.config.PersonName,
@@ -107,7 +103,7 @@ type inputs struct {
 func (s *Service) basics(ctx context.Context, a *ask) (settings *contextv1.Settings, persona *contextv1.Persona, trusted bool, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		resp, err := s.deps.Context.GetSettings(groupCtx, &contextv1.GetSettingsRequest{ProjectId: a.project.ID, WorktreeId: a.worktree.ID})
+		resp, err := s.deps.Context.GetSettings(groupCtx, &contextv1.GetSettingsRequest{ProjectId: a.project.ID, WorktreeId: wire(a.worktree.ID)})
 		settings = resp.GetSettings()
 		return serviceFault(err, contextService)
 	})
@@ -137,7 +133,7 @@ func (s *Service) basics(ctx context.Context, a *ask) (settings *contextv1.Setti
 
 // persona returns the agent's persona, nil when it has none.
 func (s *Service) persona(ctx context.Context, a ask) (*contextv1.Persona, error) {
-	resp, err := s.deps.Context.GetPersona(ctx, &contextv1.GetPersonaRequest{ProjectId: a.project.ID, WorktreeId: a.worktree.ID, AgentId: a.agent})
+	resp, err := s.deps.Context.GetPersona(ctx, &contextv1.GetPersonaRequest{ProjectId: a.project.ID, WorktreeId: wire(a.worktree.ID), AgentId: a.agent})
 	err = serviceFault(err, contextService)
 	if fault.ReasonOf(err) == fault.PersonaNotFound {
 		return nil, nil
@@ -148,12 +144,12 @@ func (s *Service) persona(ctx context.Context, a ask) (*contextv1.Persona, error
 // recall chooses notes for the ask. What a persona adds counts once its
 // project is trusted.
 func (s *Service) recall(ctx context.Context, a ask, in inputs) (*memoryv1.RecallNotesResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, memoryDeadline)
+	ctx, cancel := context.WithTimeout(ctx, s.config.MemoryWait)
 	defer cancel()
 	budgets := in.settings.GetBudgets()
 	req := &memoryv1.RecallNotesRequest{
 		ProjectId:         a.project.ID,
-		WorktreeId:        a.worktree.ID,
+		WorktreeId:        wire(a.worktree.ID),
 		Query:             a.task,
 		BudgetTokens:      budgets.GetMemoryTokens(),
 		IndexBudgetTokens: budgets.GetMemoryIndexTokens(),
@@ -172,6 +168,15 @@ func (s *Service) recall(ctx context.Context, a ask, in inputs) (*memoryv1.Recal
 	}
 	resp, err := s.deps.Memory.RecallNotes(ctx, req)
 	return resp, serviceFault(err, memoryService)
+}
+
+// wire is the form of a worktree's id in calls: the main checkout is empty, so
+// that every service sees one name of it.
+func wire(worktree string) string {
+	if worktree == project.MainWorktree {
+		return ""
+	}
+	return worktree
 }
 
 func noteInputs(notes *memoryv1.RecallNotesResponse) []*contextv1.NoteInput {

@@ -17,11 +17,12 @@ import (
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
+	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// recordsFolder is where launch records are kept in a project's runtime store.
-// No launch may be named like it, because side directories are its siblings.
+// Launch records are kept in a folder of a project's runtime store. No launch
+// may be named like it, because the side directories are its siblings.
 const (
 	recordsFolder = "run/launches"
 	reservedID    = "launches"
@@ -106,8 +107,12 @@ func recordArgv(argv []*typev1.Arg) []string {
 // instances for a while, for their hosts to attach again. A record that cannot
 // be read is passed over and stays.
 func (s *Service) load(ctx context.Context, d *desk) error {
+	docs, _, err := s.deps.Stores.Runtime(ctx, d.project)
+	if err != nil {
+		return storeFault(err)
+	}
 	until := s.deps.Clock().Add(holdTime)
-	for doc, err := range d.docs.List(ctx, recordsFolder) {
+	for doc, err := range docs.List(ctx, recordsFolder) {
 		if err != nil {
 			return storeFault(err)
 		}
@@ -179,9 +184,14 @@ func newRecorder() recorder {
 	return recorder{wake: make(chan struct{}, 1), dirty: map[dirtyRecord]struct{}{}}
 }
 
-// mark asks for a record to be written, or removed when its desk has it no more.
+// mark asks for records to be written soon, or removed when their desk has
+// them no more.
 func (r *recorder) mark(d *desk, ids ...string) {
 	r.remember(d, ids...)
+	r.rouse()
+}
+
+func (r *recorder) rouse() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -241,12 +251,13 @@ func (s *Service) sweep() {
 	for _, d := range desks {
 		s.records.remember(d, d.sweep(now)...)
 	}
-	s.records.mark(nil) // wakes the writer also for what failed before
+	s.records.rouse() // also for what could not be written before
 }
 
 func (s *Service) flush(ctx context.Context) {
 	for r := range s.records.take() {
-		if err := r.desk.write(ctx, r.id); err != nil {
+		err := s.write(ctx, r.desk, r.id)
+		if err != nil && fault.ReasonOf(err) != fault.ProjectNotFound {
 			s.records.remember(r.desk, r.id)
 			s.deps.Logger.WarnContext(ctx, "launch record not written", "project", r.desk.project, "launch", r.id, "error", err)
 		}
@@ -254,32 +265,40 @@ func (s *Service) flush(ctx context.Context) {
 }
 
 // write makes the stored record of a launch follow the desk.
-func (d *desk) write(ctx context.Context, id string) error {
-	d.mu.Lock()
-	l := d.launches[id]
-	var record *launcherv1.Launch
-	var request string
-	if l != nil {
-		record, request = l.record, l.request
+func (s *Service) write(ctx context.Context, d *desk, id string) error {
+	docs, _, err := s.deps.Stores.Runtime(ctx, d.project)
+	if err != nil {
+		return err
 	}
-	d.mu.Unlock()
+	record, request := d.stored(id)
 	if record == nil {
-		err := d.docs.Delete(ctx, recordKey(id), store.Any)
+		err := docs.Delete(ctx, recordKey(id), store.Any)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err
 	}
-	err := d.put(ctx, record, request)
+	err = putRecord(ctx, docs, record, request)
 	if errors.Is(err, store.ErrTooLarge) {
 		short := proto.CloneOf(record)
 		short.Sections, short.Warnings = nil, nil
-		return d.put(ctx, short, request)
+		return putRecord(ctx, docs, short, request)
 	}
 	return err
 }
 
-func (d *desk) put(ctx context.Context, record *launcherv1.Launch, request string) error {
+// stored returns what is to be kept of a launch, nil when the desk has it no
+// more.
+func (d *desk) stored(id string) (record *launcherv1.Launch, request string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l := d.launches[id]; l != nil {
+		return l.record, l.request
+	}
+	return nil, ""
+}
+
+func putRecord(ctx context.Context, docs store.Docs, record *launcherv1.Launch, request string) error {
 	launch, err := protojson.Marshal(record)
 	if err != nil {
 		return err
@@ -288,6 +307,6 @@ func (d *desk) put(ctx context.Context, record *launcherv1.Launch, request strin
 	if err != nil {
 		return err
 	}
-	_, err = d.docs.Put(ctx, recordKey(record.GetLaunchId()), data, store.Any)
+	_, err = docs.Put(ctx, recordKey(record.GetLaunchId()), data, store.Any)
 	return err
 }

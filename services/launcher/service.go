@@ -22,6 +22,9 @@ type Config struct {
 	// PersonName is how the person is called in texts for agents; empty = a
 	// neutral word.
 	PersonName string
+	// MemoryWait is how long a launch waits for notes before it goes on
+	// without; 0 = one second.
+	MemoryWait time.Duration
 }
 
 // Deps is what the service works with. All but Clock and Features are needed.
@@ -69,6 +72,9 @@ func New(config Config, deps Deps) (*Service, error) {
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
+	}
+	if config.MemoryWait == 0 {
+		config.MemoryWait = time.Second
 	}
 	s := &Service{
 		config:   config,

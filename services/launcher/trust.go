@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -114,24 +115,21 @@ func (s *Service) trustFiles(ctx context.Context, projectID string, w project.Wo
 	add := func(kind typev1.SectionKind, path string) {
 		out = append(out, &launcherv1.TrustFile{Path: path, Section: kind})
 	}
-	rules, err := s.deps.Context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: projectID, WorktreeId: w.ID})
+	rules, err := s.deps.Context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: projectID, WorktreeId: wire(w.ID)})
 	if err != nil {
 		return nil, serviceFault(err, contextService)
 	}
-	if rules.GetRules().GetEtag() != "" {
-		add(typev1.SectionKind_SECTION_KIND_RULES, ".ideai/CONTEXT.md")
-	}
-	for _, path := range rules.GetRules().GetRulesFrom() {
+	for _, path := range ruleFiles(rules.GetRules(), w.Root) {
 		add(typev1.SectionKind_SECTION_KIND_RULES, path)
 	}
-	personas, err := s.deps.Context.ListPersonas(ctx, &contextv1.ListPersonasRequest{ProjectId: projectID, WorktreeId: w.ID, PageSize: maxTrustFiles})
+	personas, err := s.deps.Context.ListPersonas(ctx, &contextv1.ListPersonasRequest{ProjectId: projectID, WorktreeId: wire(w.ID), PageSize: maxTrustFiles})
 	if err != nil {
 		return nil, serviceFault(err, contextService)
 	}
 	for _, p := range personas.GetPersonas() {
 		add(typev1.SectionKind_SECTION_KIND_PERSONA, ".ideai/agents/"+p.GetAgentId()+".md")
 	}
-	skills, err := s.deps.Context.ListSkills(ctx, &contextv1.ListSkillsRequest{ProjectId: projectID, WorktreeId: w.ID, PageSize: maxTrustFiles})
+	skills, err := s.deps.Context.ListSkills(ctx, &contextv1.ListSkillsRequest{ProjectId: projectID, WorktreeId: wire(w.ID), PageSize: maxTrustFiles})
 	if err != nil {
 		return nil, serviceFault(err, contextService)
 	}
@@ -142,6 +140,20 @@ func (s *Service) trustFiles(ctx context.Context, projectID string, w project.Wo
 	out = out[:min(len(out), maxTrustFiles)]
 	measure(w.Root, out)
 	return out, nil
+}
+
+// ruleFiles names the files that rules are made of. Without a CONTEXT.md that
+// is the first file of its own that the team has.
+func ruleFiles(rules *contextv1.Rules, root string) []string {
+	if rules.GetEtag() != "" {
+		return append([]string{".ideai/CONTEXT.md"}, rules.GetRulesFrom()...)
+	}
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md"} {
+		if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
+			return []string{name}
+		}
+	}
+	return nil
 }
 
 // measure fills in the sizes of files that can be reached inside root.
