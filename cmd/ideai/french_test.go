@@ -56,6 +56,9 @@ func spoken(t *testing.T) []string {
 
 // ofCall returns the texts among a call's arguments.
 func ofCall(n *ast.CallExpr) []string {
+	if len(n.Args) < 1 {
+		return nil
+	}
 	name := ""
 	switch f := n.Fun.(type) {
 	case *ast.SelectorExpr:

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
@@ -123,8 +124,18 @@ func (s *Server) addGateway(key *auth.Key, relay *auth.Relay, registry *project.
 	s.inside = rpc.NewOwnerPipe()
 	launchergrpc.Register(s.gateway, s.launcher)
 	healthv1.RegisterHealthServer(s.gateway, s.health)
-	reflection.Register(s.gateway)
+	reflectionv1.RegisterServerReflectionServer(s.gateway, reflection.NewServerV1(reflection.ServerOptions{Services: s}))
 	return nil
+}
+
+// GetServiceInfo names every service the gateway answers for, the forwarded
+// ones too: what health and reflection tell of.
+func (s *Server) GetServiceInfo() map[string]grpc.ServiceInfo {
+	all := s.gateway.GetServiceInfo()
+	for _, svc := range s.services {
+		all[svc.name] = svc.grpc.GetServiceInfo()[svc.name]
+	}
+	return all
 }
 
 // close closes what assemble opened, the last first. It is called once the

@@ -40,18 +40,18 @@ func (s *Server) lastUse(now time.Time) time.Time {
 	return launcher.Last
 }
 
-// watchIdle returns a channel that is closed when the server has been idle for
-// IdleTimeout. It looks when the time could be up, until ctx ends.
-func (s *Server) watchIdle(ctx context.Context) <-chan struct{} {
+// idleAfter returns a channel that is closed when nothing was used for limit;
+// 0 = never. It looks when the time could be up, until ctx ends. What was in
+// use when looked at counts up to then, however long ago it began.
+func idleAfter(ctx context.Context, limit time.Duration, lastUse func(now time.Time) time.Time) <-chan struct{} {
 	idle := make(chan struct{})
-	limit := s.config.IdleTimeout
 	if limit <= 0 {
 		return idle
 	}
 	go func() {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
-		busy := time.Now()
+		used := time.Now()
 		for {
 			select {
 			case <-ctx.Done():
@@ -59,12 +59,10 @@ func (s *Server) watchIdle(ctx context.Context) <-chan struct{} {
 			case <-timer.C:
 			}
 			now := time.Now()
-			// A launch that was attached when looked at last counts up to then,
-			// however long ago it called.
-			if last := s.lastUse(now); last.After(busy) {
-				busy = last
+			if last := lastUse(now); last.After(used) {
+				used = last
 			}
-			left := limit - now.Sub(busy)
+			left := limit - now.Sub(used)
 			if left <= 0 {
 				close(idle)
 				return

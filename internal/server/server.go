@@ -164,7 +164,7 @@ func (s *Server) Run(ctx context.Context) error {
 		gateway.run("gateway", func(context.Context) error { return s.gateway.Serve(l) })
 	}
 	gateway.run("launcher", s.launcher.Run)
-	for name := range s.gateway.GetServiceInfo() {
+	for name := range s.GetServiceInfo() {
 		s.health.SetServingStatus(name, healthv1.HealthCheckResponse_SERVING)
 	}
 	close(s.ready)
@@ -206,7 +206,7 @@ func (s *Server) wait(ctx context.Context, failed <-chan error) (why string, err
 		return "asked to stop", nil
 	case <-s.launcher.Drained():
 		return "drained", nil
-	case <-s.watchIdle(watch):
+	case <-idleAfter(watch, s.config.IdleTimeout, s.lastUse):
 		return "idle", nil
 	case err := <-failed:
 		return "a service failed", err
