@@ -177,15 +177,12 @@ func (a *Answer) leaveOut(id string) {
 	}
 }
 
-// further returns the notes not chosen yet, the best first: those the question
-// leans to, then by weight of their type. It stops at what an answer can hold.
+// further returns the notes not chosen yet, the best first: those the hints
+// meet, then by weight of their type. It stops at what an answer can hold.
 func (s *shelf) further(q Question, chosen map[string]bool) []*Note {
 	var leaning []recall.Hit
-	if q.Query != "" || len(q.Hints) > 0 {
-		leaning = s.index.Search(recall.Query{Text: q.Query, Hints: q.Hints, Limit: maxLeaning})
-	}
-	if q.Query != "" && len(q.Hints) > 0 {
-		leaning = append(leaning, s.index.Search(recall.Query{Hints: q.Hints, Limit: maxLeaning})...)
+	if len(q.Hints) > 0 {
+		leaning = s.index.Search(recall.Query{Hints: q.Hints, Limit: maxLeaning})
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
