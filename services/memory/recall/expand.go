@@ -31,6 +31,7 @@ func (b *unitBuilder) expand() {
 		}
 		u := unit{term: w.text, weight: w.weight, idf: w.idf}
 		b.literals(&u, w)
+		b.cross(&u, w)
 		if at+1 < len(content) {
 			b.joined(&u, w, w.text+b.words[content[at+1]].text)
 		}
@@ -45,6 +46,10 @@ func (b *unitBuilder) expand() {
 				b.typos(&u, w)
 			}
 			u.idf = rarityWithout(b.x, u.alts)
+			if len(u.alts) == 0 && elsewhere(w.text) {
+				u.idf *= elsewhereFactor
+				u.elsewhere = true
+			}
 		}
 		b.units = append(b.units, u)
 	}
@@ -75,6 +80,13 @@ func (b *unitBuilder) literals(u *unit, w *word) {
 	}
 	if len(rest) > 0 {
 		u.alts = append(u.alts, alternative{kind: Term, weight: stemWeight, idf: w.idf, forms: rest})
+	}
+}
+
+// cross adds forms of one stem in the language that the word is not of.
+func (b *unitBuilder) cross(u *unit, w *word) {
+	if len(w.cross) > 0 {
+		u.alts = append(u.alts, alternative{kind: Term, weight: crossWeight, idf: b.capped(w, b.x.frequency(w.cross)), forms: w.cross})
 	}
 }
 

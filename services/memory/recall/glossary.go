@@ -16,6 +16,8 @@ type glossary struct {
 	groups  []glossGroup
 	content map[string][]glossRef // first word with meaning to phrases
 	full    map[string][]glossRef // first word to phrases met word for word
+	english map[string]bool       // words of the English phrases, as written
+	french  map[string]bool       // words of the French phrases, as written
 }
 
 // glossGroup is one line of the file.
@@ -62,7 +64,7 @@ var builtinGlossary = sync.OnceValue(func() *glossary {
 // words are between; one with a question word is met word for word. In a note
 // its words may have any order within one field. "#" begins a comment.
 func parseGlossary(text string) *glossary {
-	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}}
+	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}, english: map[string]bool{}, french: map[string]bool{}}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		if strings.TrimSpace(line) == "" {
@@ -71,10 +73,10 @@ func parseGlossary(text string) *glossary {
 		var group glossGroup
 		same, related, _ := strings.Cut(line, "~")
 		en, fr, _ := strings.Cut(same, "=")
-		group.add(en, false, englishStem)
-		group.add(fr, false, frenchStem)
-		group.add(related, true, englishStem)
-		group.add(related, true, frenchStem)
+		group.add(en, false, englishStem, g.english)
+		group.add(fr, false, frenchStem, g.french)
+		group.add(related, true, englishStem, g.english)
+		group.add(related, true, frenchStem, g.french)
 		g.groups = append(g.groups, group)
 	}
 	for i, group := range g.groups {
@@ -89,8 +91,22 @@ func parseGlossary(text string) *glossary {
 	return g
 }
 
+// keys returns the stem keys by which a word of a query is looked up: of the
+// query's language, and of the other one only for a word the glossary has as
+// it is written.
+func (g *glossary) keys(w *word, lang language) [2]string {
+	keys := [2]string{w.en, w.fr}
+	if lang == englishLanguage && !g.french[w.text] {
+		keys[1] = ""
+	}
+	if lang == frenchLanguage && !g.english[w.text] {
+		keys[0] = ""
+	}
+	return keys
+}
+
 // add parses a comma-separated side of a line.
-func (g *glossGroup) add(side string, related bool, stem func(string) string) {
+func (g *glossGroup) add(side string, related bool, stem func(string) string, written map[string]bool) {
 	var t tokenizer
 	for item := range strings.SplitSeq(side, ",") {
 		p := glossPhrase{text: strings.TrimSpace(item), related: related}
@@ -101,6 +117,7 @@ func (g *glossGroup) add(side string, related bool, stem func(string) string) {
 			}
 			p.asks = p.asks || len(p.full) == 0 && questionWords[tok.text]
 			p.full = append(p.full, stem(tok.text))
+			written[tok.text] = true
 			last = tok.text
 			if noise(tok.text) {
 				return

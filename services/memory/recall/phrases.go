@@ -22,7 +22,7 @@ func (b *unitBuilder) match(sequence []int, spoken bool) []phraseMatch {
 	var found []phraseMatch
 	for at, i := range sequence {
 		w := &b.words[i]
-		for _, key := range [2]string{w.en, w.fr} {
+		for _, key := range w.keys {
 			for _, ref := range table[key] {
 				p := b.phrase(ref)
 				pattern, slack := p.words, 1
@@ -58,7 +58,7 @@ func (b *unitBuilder) follow(sequence []int, pattern []string, slack int) (phras
 			}
 			w := &b.words[sequence[at]]
 			at++
-			if w.en == key || w.fr == key {
+			if w.keys[0] == key || w.keys[1] == key {
 				m.span = append(m.span, sequence[at-1])
 				break
 			}

@@ -13,17 +13,19 @@ const (
 
 // Weights of the ways in which a word of a query meets a form of the notes.
 const (
-	exactWeight    = 1.0
-	stemWeight     = 0.95
-	joinedWeight   = 0.9
-	splitWeight    = 0.7
-	familyWeight   = 0.4
-	typoWeight     = 0.5
-	compoundWeight = 0.5
-	phraseWeight   = 0.6  // of a unit made of words without weight of their own
-	insidePhrase   = 0.6  // of what stands for a word when a phrase stands for more
-	slackScale     = 0.85 // of a phrase with another word in it
-	unknownFactor  = 0.7
+	exactWeight     = 1.0
+	stemWeight      = 0.95
+	crossWeight     = 0.6
+	joinedWeight    = 0.9
+	splitWeight     = 0.7
+	familyWeight    = 0.4
+	typoWeight      = 0.5
+	compoundWeight  = 0.5
+	phraseWeight    = 0.6  // of a unit made of words without weight of their own
+	insidePhrase    = 0.6  // of what stands for a word when a phrase stands for more
+	slackScale      = 0.85 // of a phrase with another word in it
+	unknownFactor   = 0.7  // of a word that neither the notes nor the glossary know
+	elsewhereFactor = 2.5  // of such a word that speaks of something else
 )
 
 // unit is what one word of the query asks for.
@@ -32,6 +34,8 @@ type unit struct {
 	weight float64 // how much it counts, 0 to 1
 	idf    float64 // rarity of the word, or of what stands for it
 	alts   []alternative
+	// elsewhere marks a word of everyday life that the notes do not have.
+	elsewhere bool
 }
 
 // alternative is one way to meet a unit: any of forms, or all of the classes
@@ -47,9 +51,11 @@ type alternative struct {
 // word is a word of the query in its place.
 type word struct {
 	text     string
-	en, fr   string // stem keys
+	en, fr   string    // stem keys
+	keys     [2]string // those to look up in the glossary
 	weight   float64
 	literal  []uint32 // the forms that are the word or share a stem with it
+	cross    []uint32 // those that share a stem of the language it is not of
 	df       int
 	idf      float64
 	glossary []alternative
@@ -72,7 +78,8 @@ func (x *Index) units(text string) []unit {
 	var words []word
 	var wholes []string
 	var t tokenizer
-	t.run(clip(text, maxQueryBytes), func(tok token) {
+	text = builtinWords().talk.ReplaceAllString(clip(text, maxQueryBytes), "$1;$2")
+	t.run(text, func(tok token) {
 		if tok.whole {
 			wholes = append(wholes, tok.text)
 			return
@@ -87,8 +94,9 @@ func (x *Index) units(text string) []unit {
 	for i := range words {
 		w := &words[i]
 		w.en, w.fr = englishStem(w.text), frenchStem(w.text)
+		w.keys = x.glossary.keys(w, lang)
 		w.weight = wordWeight(w.text, lang)
-		w.literal = x.literal(w)
+		x.literal(w, lang)
 		w.df = x.frequency(w.literal)
 		w.idf = x.idf(w.df)
 	}
@@ -98,16 +106,26 @@ func (x *Index) units(text string) []unit {
 	return b.finish()
 }
 
-// literal returns the forms that are the word or share a stem with it.
-func (x *Index) literal(w *word) []uint32 {
-	var out []uint32
+// literal finds the forms that are the word or share a stem with it.
+func (x *Index) literal(w *word, lang language) {
 	if id, ok := x.vocab.byKey[w.text]; ok {
-		out = append(out, id)
+		w.literal = append(w.literal, id)
 	}
-	out = append(out, x.vocab.stems[w.en]...)
-	out = append(out, x.vocab.stems[w.fr]...)
-	slices.Sort(out)
-	return slices.Compact(out)
+	en, fr := x.vocab.stems[w.en], x.vocab.stems[w.fr]
+	switch lang {
+	case englishLanguage:
+		w.literal, w.cross = append(w.literal, en...), fr
+	case frenchLanguage:
+		w.literal, w.cross = append(w.literal, fr...), en
+	default:
+		w.literal = append(append(w.literal, en...), fr...)
+	}
+	slices.Sort(w.literal)
+	w.literal = slices.Compact(w.literal)
+	w.cross = slices.DeleteFunc(slices.Clone(w.cross), func(id uint32) bool {
+		_, found := slices.BinarySearch(w.literal, id)
+		return found
+	})
 }
 
 // frequency returns how many notes have one of forms, at most; forms of one

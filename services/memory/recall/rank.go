@@ -1,38 +1,48 @@
 package recall
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// What a note must reach to be returned.
+// What a note must reach to be returned: parts of the question's weight, of
+// what a note could reach, and of the best note's score.
 const (
-	minCovered  = 0.3  // of the question's weight
-	minScore    = 0.12 // of what a note could reach
-	minRelative = 0.3  // of the best note's score
+	minCovered  = 0.2
+	minScore    = 0.11
+	minRelative = 0.3
+)
+
+// The same for a question with words of everyday life that no note has.
+const (
+	minCoveredElsewhere = 0.4
+	minScoreElsewhere   = 0.2
 )
 
 // floor keeps the notes that meet enough of the question.
-func (x *Index) floor(found []candidate) []candidate {
+func (q question) floor(found []candidate) []candidate {
+	covered, least := minCovered, minScore
+	for _, u := range q.units {
+		if u.elsewhere {
+			covered, least = minCoveredElsewhere, minScoreElsewhere
+		}
+	}
+	enough := func(c candidate) bool { return c.covered >= covered && c.score >= least }
 	best := 0.0
 	for _, c := range found {
-		if c.covered >= minCovered {
+		if enough(c) {
 			best = max(best, c.score)
 		}
 	}
-	least := max(minScore, best*minRelative)
-	kept := found[:0]
-	for _, c := range found {
-		if c.score >= least && c.covered >= minCovered {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(found, func(c candidate) bool { return !enough(c) || c.score < best*minRelative })
 }
 
 // leaning is the most that hints add to a score.
 const leaning = 0.1
 
 // lean raises the notes that have words of the hints.
-func (x *Index) lean(s *scratch, found []candidate, hints []unit) {
-	if len(hints) == 0 || len(found) == 0 {
+func (x *Index) lean(s *scratch, found []candidate, hints question) {
+	if len(hints.units) == 0 || len(found) == 0 {
 		return
 	}
 	extra := make(map[uint32]float64)
@@ -92,17 +102,91 @@ func (x *Index) follow(found []candidate) []candidate {
 // minLinked is the least score that brings in a note by its link alone.
 const minLinked = 0.06
 
-// Diversity: notes as alike as this say the same.
+// Diversity: notes this alike say the same, and what that costs the lesser.
 const (
-	alike      = 0.8
-	alikeCost  = 0.5
-	diverseTop = 40
+	alike       = 0.75 // of their words in common
+	repeated    = 0.92 // as good as copies
+	alikeCost   = 0.6
+	diversePool = 40 // candidates looked at
+	diverseTop  = 20 // places filled with diversity in mind
 )
 
-// diverse returns at most limit notes, those that repeat a better one later.
+// diverse returns at most limit notes. A note that repeats a better one and
+// meets nothing more of the question loses a part of its score, and its place
+// when it is as good as a copy. found is in order.
 func (x *Index) diverse(found []candidate, limit int) []candidate {
-	if len(found) > limit {
-		found = found[:limit]
+	pool := found[:min(len(found), max(limit, diversePool))]
+	out := make([]candidate, 0, min(len(pool), limit))
+	alikeness := make([]float64, len(pool)) // to the notes chosen so far
+	taken := make([]bool, len(pool))
+	for len(out) < limit {
+		best := -1
+		for i := range pool {
+			if taken[i] || alikeness[i] >= repeated {
+				continue
+			}
+			if best < 0 || x.before(pool[i], alikeness[i], pool[best], alikeness[best]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		taken[best] = true
+		chosen := pool[best]
+		chosen.score = demoted(chosen.score, alikeness[best])
+		out = append(out, chosen)
+		if len(out) > diverseTop {
+			continue
+		}
+		for i := range pool {
+			if !taken[i] && pool[i].met&^chosen.met == 0 && pool[i].literal&^chosen.literal == 0 {
+				alikeness[i] = max(alikeness[i], x.alikeness(pool[i].slot, chosen.slot))
+			}
+		}
 	}
-	return found
+	return out
+}
+
+// before reports whether a comes before b once both are demoted.
+func (x *Index) before(a candidate, alikeA float64, b candidate, alikeB float64) bool {
+	scoreA, scoreB := demoted(a.score, alikeA), demoted(b.score, alikeB)
+	if scoreA != scoreB {
+		return scoreA > scoreB
+	}
+	return x.slots[a.slot].note.ID < x.slots[b.slot].note.ID
+}
+
+func demoted(score, alikeness float64) float64 {
+	if alikeness < alike {
+		return score
+	}
+	return score * (1 - alikeCost*(alikeness-alike)/(1-alike))
+}
+
+// alikeness is the part of two notes' distinct words that both have, or 0 when
+// it is below alike.
+func (x *Index) alikeness(a, b uint32) float64 {
+	first, second := x.slots[a].forms, x.slots[b].forms
+	all := len(first) + len(second)
+	allowed := int(float64(all) * (1 - alike) / (1 + alike))
+	common, apart := 0, 0
+	for i, j := 0, 0; i < len(first) || j < len(second); {
+		switch {
+		case j == len(second) || i < len(first) && first[i] < second[j]:
+			i++
+			apart++
+		case i == len(first) || first[i] > second[j]:
+			j++
+			apart++
+		default:
+			i++
+			j++
+			common++
+		}
+		if apart > allowed {
+			return 0
+		}
+	}
+	return float64(common) / float64(common+apart)
 }

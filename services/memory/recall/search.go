@@ -21,6 +21,8 @@ type scratch struct {
 	best    []float32 // by slot: the unit at hand
 	total   []float32 // by slot: all units
 	covered []float32 // by slot: weight of the units met
+	met     []uint64  // by slot: one bit for each unit met
+	literal []uint64  // by slot: the same, for units met by the word itself
 	touched []uint32  // slots with a best
 	seen    []uint32  // slots with a total
 	norms   [fieldCount][256]float32
@@ -31,12 +33,13 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 func (s *scratch) fit(n int) {
 	if len(s.best) < n {
 		s.best, s.total, s.covered = make([]float32, n), make([]float32, n), make([]float32, n)
+		s.met, s.literal = make([]uint64, n), make([]uint64, n)
 	}
 }
 
 func (s *scratch) clear() {
 	for _, at := range s.seen {
-		s.total[at], s.covered[at] = 0, 0
+		s.total[at], s.covered[at], s.met[at], s.literal[at] = 0, 0, 0, 0
 	}
 	s.seen, s.touched = s.seen[:0], s.touched[:0]
 }
@@ -46,8 +49,12 @@ type candidate struct {
 	slot    uint32
 	score   float64 // as returned
 	covered float64 // part of the query's weight that it meets, 0 to 1
+	met     uint64  // one bit for each unit it meets
+	literal uint64  // one bit for each unit it meets by the word itself
 	from    string  // id of the note whose link brought it, if one did
 }
+
+const defaultLimit = 5
 
 // Search returns the notes that answer q, the best first, ties by id. It
 // returns none when no note meets enough of the question.
@@ -58,61 +65,89 @@ func (x *Index) Search(q Query) []Hit {
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	hints := x.units(strings.Join(q.Hints, " \n"))
-	units := hints
-	if strings.TrimSpace(q.Text) != "" {
-		units = x.units(q.Text)
-	} else {
-		hints = nil
+	asked := question{units: x.units(q.Text), heaviest: textUnits}
+	hints := question{units: x.units(strings.Join(q.Hints, " ; ")), heaviest: hintUnits}
+	if strings.TrimSpace(q.Text) == "" {
+		asked, hints = hints, question{}
+		asked.hinted = true
 	}
-	if len(units) == 0 {
+	if len(asked.units) == 0 {
 		return nil
 	}
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	found := x.score(s, units)
-	found = x.floor(found)
+	found := asked.floor(x.score(s, asked))
 	x.lean(s, found, hints)
 	found = x.follow(found)
 	x.order(found)
 	found = x.diverse(found, limit)
 	hits := make([]Hit, len(found))
 	for i, c := range found {
-		hits[i] = Hit{ID: x.slots[c.slot].note.ID, Score: c.score, Why: x.why(c, units, hints)}
+		hits[i] = Hit{ID: x.slots[c.slot].note.ID, Score: c.score, Why: x.why(c, asked, hints)}
 	}
 	return hits
 }
 
-const defaultLimit = 5
+// question is what one search asks for.
+type question struct {
+	units []unit
+	// heaviest is how many units an answer is expected to meet at most.
+	heaviest int
+	// hinted marks a question made of hints.
+	hinted bool
+}
+
+// A long text is answered by a note that meets this many of its words;
+// hints speak of several things, of which a note meets one or two.
+const (
+	textUnits = 10
+	hintUnits = 2
+)
+
+// ideal is the weight of the units that an answer can be expected to meet.
+func (q question) ideal() float32 {
+	weights := make([]float64, len(q.units))
+	for i, u := range q.units {
+		weights[i] = u.weight * u.idf
+	}
+	slices.SortFunc(weights, func(a, b float64) int { return cmp.Compare(b, a) })
+	sum := 0.0
+	for _, w := range weights[:min(len(weights), q.heaviest)] {
+		sum += w
+	}
+	return float32(sum)
+}
 
 // score returns every note that meets a unit, in no order.
-func (x *Index) score(s *scratch, units []unit) []candidate {
+func (x *Index) score(s *scratch, q question) []candidate {
+	if len(q.units) == 0 {
+		return nil
+	}
 	s.fit(len(x.slots))
 	defer s.clear()
 	x.prepare(s)
-	ideal := float32(0)
-	for i := range units {
-		u := &units[i]
-		weight := float32(u.weight * u.idf)
-		ideal += weight
+	for i := range q.units {
+		u := &q.units[i]
 		for j := range u.alts {
-			x.alternative(s, u, &u.alts[j])
+			x.alternative(s, i, u, &u.alts[j])
 		}
 		for _, at := range s.touched {
 			if s.total[at] == 0 {
 				s.seen = append(s.seen, at)
 			}
 			s.total[at] += s.best[at]
-			s.covered[at] += weight
+			s.covered[at] += float32(u.weight * u.idf)
+			s.met[at] |= 1 << i
 			s.best[at] = 0
 		}
 		s.touched = s.touched[:0]
 	}
+	ideal := q.ideal()
 	out := make([]candidate, 0, len(s.seen))
 	for _, at := range s.seen {
-		covered := s.covered[at] / ideal
-		score := s.total[at] / ideal * (0.7 + 0.3*covered)
-		out = append(out, candidate{slot: at, score: float64(score), covered: float64(covered)})
+		covered := min(1, s.covered[at]/ideal)
+		score := min(1, s.total[at]/ideal*(0.7+0.3*covered))
+		out = append(out, candidate{slot: at, score: float64(score), covered: float64(covered), met: s.met[at], literal: s.literal[at]})
 	}
 	return out
 }
@@ -150,22 +185,27 @@ func lengthOf(class int) int {
 	return 1152 + (class-192)*128 + 64
 }
 
-// alternative raises best where a note meets a.
-func (x *Index) alternative(s *scratch, u *unit, a *alternative) {
+// alternative raises best where a note meets a, the alternative of unit i.
+func (x *Index) alternative(s *scratch, i int, u *unit, a *alternative) {
 	weight := float32(u.weight * a.weight * a.idf)
+	bit := uint64(0)
+	if a.weight >= joinedWeight {
+		bit = 1 << i
+	}
 	for _, id := range a.forms {
 		for _, p := range x.vocab.forms[id].postings {
-			s.raise(p.slot, weight*x.strength(s, p))
+			s.raise(p.slot, weight*x.strength(s, p), bit)
 		}
 	}
 	if len(a.all) > 0 {
 		for _, p := range x.intersect(a.all) {
-			s.raise(p.slot, weight*x.strength(s, p))
+			s.raise(p.slot, weight*x.strength(s, p), bit)
 		}
 	}
 }
 
-func (s *scratch) raise(slot uint32, value float32) {
+func (s *scratch) raise(slot uint32, value float32, literal uint64) {
+	s.literal[slot] |= literal
 	if before := s.best[slot]; value > before {
 		if before == 0 {
 			s.touched = append(s.touched, slot)

@@ -9,26 +9,28 @@ import (
 const maxReasons = 8
 
 // why gives the strongest reasons for a candidate.
-func (x *Index) why(c candidate, units, hints []unit) []Reason {
+func (x *Index) why(c candidate, asked, hints question) []Reason {
 	type weighed struct {
 		reason Reason
 		weight float64
 	}
 	var all []weighed
-	collect := func(units []unit, hint bool) {
-		for i := range units {
-			r, weight, ok := x.reason(c.slot, &units[i])
+	collect := func(q question, hint bool) {
+		for i := range q.units {
+			r, weight, ok := x.reason(c.slot, &q.units[i])
 			if !ok {
 				continue
 			}
 			if hint {
 				r.Kind = Hint
+			}
+			if hint && !q.hinted {
 				weight *= leaning
 			}
 			all = append(all, weighed{r, weight})
 		}
 	}
-	collect(units, false)
+	collect(asked, asked.hinted)
 	collect(hints, true)
 	if c.from != "" {
 		all = append(all, weighed{Reason{Kind: Link, Term: c.from}, linkDamping})

@@ -1,13 +1,17 @@
 package recall
 
 import (
-	_ "embed" // words.txt
+	_ "embed" // words.txt, elsewhere.txt
+	"regexp"
 	"strings"
 	"sync"
 )
 
 //go:embed words.txt
 var wordsFile string
+
+//go:embed elsewhere.txt
+var elsewhereFile string
 
 // wordClass is a set of classes of words.txt.
 type wordClass uint8
@@ -18,33 +22,54 @@ const (
 	frenchStop
 	fillerWord
 	weakWord
+	elsewhereWord
 )
 
 var classNames = map[string]wordClass{
-	"[noise]": noiseWord, "[english]": englishStop, "[french]": frenchStop, "[filler]": fillerWord, "[weak]": weakWord,
+	"[noise]": noiseWord, "[english]": englishStop, "[french]": frenchStop, "[filler]": fillerWord, "[weak]": weakWord, "[talk]": 0,
 }
 
-var wordClasses = sync.OnceValue(func() map[string]wordClass {
-	classes := map[string]wordClass{}
+// lexicon is what words.txt and elsewhere.txt say.
+type lexicon struct {
+	classes map[string]wordClass
+	talk    *regexp.Regexp
+}
+
+var builtinWords = sync.OnceValue(func() lexicon {
+	w := lexicon{classes: map[string]wordClass{}}
+	var talk []string
 	var current wordClass
 	for line := range strings.Lines(wordsFile) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if c, ok := classNames[line]; ok {
-			current = c
-			continue
-		}
-		for _, word := range strings.Fields(line) {
-			classes[word] |= current
+		class, head := classNames[line]
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case head:
+			current = class
+		case current == 0:
+			talk = append(talk, regexp.QuoteMeta(line))
+		default:
+			for _, word := range strings.Fields(line) {
+				w.classes[word] |= current
+			}
 		}
 	}
-	return classes
+	for line := range strings.Lines(elsewhereFile) {
+		if !strings.HasPrefix(line, "#") {
+			for _, word := range strings.Fields(line) {
+				w.classes[word] |= elsewhereWord
+			}
+		}
+	}
+	w.talk = regexp.MustCompile(`(?i)(^|[^\pL\d])(?:` + strings.Join(talk, "|") + `)($|[^\pL\d])`)
+	return w
 })
 
 // noise reports whether a form is never indexed.
-func noise(form string) bool { return wordClasses()[form]&noiseWord != 0 }
+func noise(form string) bool { return builtinWords().classes[form]&noiseWord != 0 }
+
+// elsewhere reports whether a form belongs to everyday life outside work.
+func elsewhere(form string) bool { return builtinWords().classes[form]&elsewhereWord != 0 }
 
 // language is what a question seems to be written in.
 type language uint8
@@ -91,7 +116,7 @@ func guessLanguage(forms []string) language {
 
 // wordWeight says how much a form counts in a question, 0 to 1.
 func wordWeight(form string, lang language) float64 {
-	switch c := wordClasses()[form]; {
+	switch c := builtinWords().classes[form]; {
 	case c&(noiseWord|fillerWord) != 0,
 		c&englishStop != 0 && lang != frenchLanguage,
 		c&frenchStop != 0 && lang != englishLanguage:
