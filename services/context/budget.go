@@ -35,6 +35,9 @@ func (c *composition) handoff() error {
 	d := c.draft(HandoffSection, c.texts.handoff)
 	d.section.Budget = c.budgets.Handoff
 	kept := c.fit(d, lines, plainLines, exchangeFirst)
+	if len(kept) < len(lines) {
+		kept = tidy(kept)
+	}
 	if len(kept) > 0 {
 		d.add("handoff", plainLines(kept))
 	}
@@ -91,6 +94,17 @@ func exchangeFirst(lines []string) int {
 		return at
 	}
 	return at + 1
+}
+
+// tidy drops the headings that a cut left with nothing below them.
+func tidy(lines []string) []string {
+	if at := slices.IndexFunc(lines, isExchange); at >= 0 && (at+1 == len(lines) || strings.HasPrefix(lines[at+1], "#")) {
+		lines = slices.Delete(slices.Clone(lines), at, at+1)
+	}
+	for n := len(lines); n > 0 && (lines[n-1] == "" || lines[n-1][0] == '#'); n-- {
+		lines = lines[:n-1]
+	}
+	return lines
 }
 
 func isExchange(line string) bool {

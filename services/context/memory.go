@@ -1,6 +1,7 @@
 package contextsvc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/idea-ide/ideai/internal/safetext"
@@ -21,200 +22,196 @@ func (c *composition) memory() error {
 	if len(c.in.Notes) == 0 {
 		return c.keep(d, false)
 	}
-	m := &memoryWriter{composition: c, draft: d}
-	m.write()
-	return c.keep(d, m.wrote)
+	m := &memoryWriter{draft: d, texts: c.texts, notes: c.in.Notes, tools: c.in.Tools, total: max(c.in.NotesTotal, len(c.in.Notes))}
+	return c.keep(d, m.write(c.budgets.MemoryIndex))
 }
 
 // memoryWriter fills the memory section within its budget.
 type memoryWriter struct {
-	*composition
 	*draft
-	wrote bool
+	texts *texts
+	notes []Note
+	tools []string
+	total int
 }
 
-// block is a note's text as it will stand in the section.
+// block is a note's text as it stands in the section.
 type block struct {
 	source, text string
+	cost         int
 }
 
-func (m *memoryWriter) write() {
-	lead := m.head(len(m.in.Notes)) // the longest it can be
-	room := m.budgets.Memory - m.section.Tokens - m.cost(lead)
+// write reports whether there was room for anything.
+func (m *memoryWriter) write(index int) bool {
+	room := m.section.Budget - m.section.Tokens - m.headCost()
 	if room < 0 {
-		for _, n := range m.in.Notes {
-			m.leave("note:"+n.ID, OverItsBudget, m.count(n.Text))
-		}
-		return
+		m.report(nil, m.notes)
+		return false
 	}
-	index := min(m.budgets.MemoryIndex, room)
-	room -= min(index, m.indexCost(m.in.Notes))
-	blocks, named := m.choose(&room)
-	list, rest := m.names(named, m.budgets.Memory-m.section.Tokens-m.cost(lead)-m.costs(blocks))
-	m.reportNames(list, rest)
-	m.draft.add("", m.head(len(blocks)))
+	index = min(index, room)
+	blocks, named := m.choose(room - min(index, m.pointersCost()))
 	for _, b := range blocks {
-		m.draft.add(b.source, b.text)
+		room -= b.cost
 	}
-	m.wrote = true
-	if len(list) == 0 {
-		return
+	list, rest := m.name(named, min(index, room))
+	m.add("", m.head(len(blocks)))
+	for _, b := range blocks {
+		m.add(b.source, b.text)
 	}
-	m.draft.add("", m.nameList(list))
-	for _, n := range list {
-		m.section.Sources = append(m.section.Sources, Source{"note:" + n.ID, m.count(m.pointer(n))})
+	if len(list) > 0 {
+		m.add("", m.index(list))
 	}
+	m.report(list, rest)
+	return true
 }
 
-// reportNames tells which notes lost their text to the budget, and which are
-// not even named.
-func (m *memoryWriter) reportNames(list, rest []Note) {
+// report accounts for the notes that are named: those by their own wish, those
+// that lost their text to the budget, and those there was no room to name.
+func (m *memoryWriter) report(list, rest []Note) {
 	for _, n := range list {
-		if n.Form != Pointer && strings.TrimSpace(n.Text) != "" {
-			m.leave("note:"+n.ID, Shortened, m.count(n.Text))
+		m.section.Sources = append(m.section.Sources, Source{"note:" + n.ID, m.count(pointer(n))})
+		if text := n.text(); text != "" {
+			m.leave("note:"+n.ID, Shortened, m.count(text))
 		}
 	}
 	for _, n := range rest {
-		m.leave("note:"+n.ID, OverItsBudget, m.count(m.pointer(n))+m.count(n.Text))
+		m.leave("note:"+n.ID, OverItsBudget, m.count(pointer(n))+m.count(n.text()))
 	}
 }
 
-// head is the line that says how many notes there are beyond these.
-func (m *memoryWriter) head(chosen int) string {
-	total := max(m.in.NotesTotal, len(m.in.Notes))
-	line := m.texts.chosen(chosen, total)
-	if chosen == 0 {
-		line = m.texts.total(total)
+// text is what is given of the note beside its name.
+func (n *Note) text() string {
+	if n.Form == Pointer {
+		return ""
 	}
-	if total > chosen && m.has(toolRecall) {
+	return strings.TrimSpace(n.Text)
+}
+
+// head is the line that says how many notes there are beyond the chosen ones.
+func (m *memoryWriter) head(chosen int) string {
+	line := m.texts.chosen(chosen, m.total)
+	if chosen == 0 {
+		line = m.texts.total(m.total)
+	}
+	if m.total > chosen && slices.Contains(m.tools, toolRecall) {
 		line += " " + m.texts.rest
 	}
 	return line
 }
 
-func (m *memoryWriter) has(tool string) bool {
-	for _, t := range m.in.Tools {
-		if t == tool {
-			return true
-		}
+// headCost is what the head costs at most, whatever is chosen.
+func (m *memoryWriter) headCost() int {
+	n, most := len(m.notes), 0
+	for _, chosen := range []int{0, 1, n - 1, n} {
+		most = max(most, m.cost(m.head(chosen)))
 	}
-	return false
+	return most
 }
 
 // choose takes texts while they fit, shortening one that does not, and returns
 // the notes that are left to be named.
-func (m *memoryWriter) choose(room *int) (blocks []block, named []Note) {
-	for _, n := range m.in.Notes {
-		text := strings.TrimSpace(n.Text)
-		if n.Form == Pointer || text == "" {
+func (m *memoryWriter) choose(room int) (blocks []block, named []Note) {
+	for _, n := range m.notes {
+		text, source := n.text(), "note:"+n.ID
+		if text == "" {
 			named = append(named, n)
 			continue
 		}
-		source := "note:" + n.ID
-		whole := safetext.Block(source, text)
-		cost := m.cost(whole)
-		if cost <= *room {
-			*room -= cost
-			blocks = append(blocks, block{source, whole})
-			continue
+		b := m.block(source, text)
+		if whole := b.cost; whole > room {
+			if b = m.excerpt(source, text, room); b.text == "" {
+				named = append(named, n)
+				continue
+			}
+			m.leave(source, Shortened, whole-b.cost)
 		}
-		short, shortCost := m.excerpt(source, text, *room)
-		if short == "" {
-			named = append(named, n)
-			continue
-		}
-		*room -= shortCost
-		blocks = append(blocks, block{source, short})
-		m.leave(source, Shortened, cost-shortCost)
+		room -= b.cost
+		blocks = append(blocks, b)
 	}
 	return blocks, named
 }
 
-// excerpt returns the paragraphs a note begins with that fit, "" when that is
-// too little to be of use.
-func (m *memoryWriter) excerpt(source, text string, room int) (string, int) {
-	frame := m.cost(safetext.Block(source, m.texts.cut))
-	if room < minExcerpt+frame {
-		return "", 0
-	}
-	used, end := frame, 0
-	for i := 0; i < len(text); {
-		next := len(text)
-		if j := strings.Index(text[i:], "\n\n"); j >= 0 {
-			next = i + j + 2
-		}
-		used += m.cost(text[i:next])
-		if used > room {
-			break
-		}
-		i, end = next, next
-	}
-	if end == 0 {
-		return "", 0
-	}
-	short := safetext.Block(source, strings.TrimSpace(text[:end])+"\n\n"+m.texts.cut)
-	cost := m.cost(short)
-	if cost > room {
-		return "", 0
-	}
-	return short, cost
+func (m *memoryWriter) block(source, text string) block {
+	fenced := safetext.Block(source, text)
+	return block{source, fenced, m.cost(fenced)}
 }
 
-func (m *memoryWriter) costs(blocks []block) int {
-	n := 0
-	for _, b := range blocks {
-		n += m.cost(b.text)
+// excerpt returns the paragraphs a note begins with that fit, no text when that
+// is too little to be of use.
+func (m *memoryWriter) excerpt(source, text string, room int) block {
+	used := m.block(source, m.texts.cut).cost
+	if room < minExcerpt+used {
+		return block{}
 	}
-	return n
+	end := 0
+	for end < len(text) {
+		next := len(text)
+		if i := strings.Index(text[end:], "\n\n"); i >= 0 {
+			next = end + i + len("\n\n")
+		}
+		if used += m.cost(text[end:next]); used > room {
+			break
+		}
+		end = next
+	}
+	b := m.block(source, strings.TrimSpace(text[:end])+"\n\n"+m.texts.cut)
+	if end == 0 || b.cost > room {
+		return block{}
+	}
+	return b
 }
 
 // pointer is a note by name.
-func (m *memoryWriter) pointer(n Note) string {
-	line := "- `" + n.ID + "`"
+func pointer(n Note) string {
+	line := "- `" + safetext.Line(n.ID) + "`"
 	if about := safetext.Line(n.Description); about != "" {
 		line += " — " + about
 	}
 	return line
 }
 
-func (m *memoryWriter) nameList(notes []Note) string {
+// index is a list of notes by name.
+func (m *memoryWriter) index(notes []Note) string {
 	lines := make([]string, len(notes))
 	for i, n := range notes {
-		lines[i] = m.pointer(n)
+		lines[i] = pointer(n)
 	}
 	lead := m.texts.byName
-	if m.has(toolRead) {
+	if slices.Contains(m.tools, toolRead) {
 		lead = m.texts.byNameRead
 	}
 	return lead + "\n" + safetext.Block("memory", strings.Join(lines, "\n"))
 }
 
-// indexCost is what naming the notes that come as pointers would take.
-func (m *memoryWriter) indexCost(notes []Note) int {
-	cost := m.cost(m.nameList(nil))
-	any := false
-	for _, n := range notes {
-		if n.Form == Pointer {
-			cost, any = cost+m.cost(m.pointer(n)), true
+// pointersCost is what naming the notes that come as pointers takes.
+func (m *memoryWriter) pointersCost() int {
+	cost := 0
+	for _, n := range m.notes {
+		if n.text() == "" {
+			cost += m.cost(pointer(n))
 		}
 	}
-	if !any {
-		return 0
+	if cost > 0 {
+		cost += m.cost(m.index(nil))
 	}
 	return cost
 }
 
-// names returns the notes that are named, and those there is no room to name.
-func (m *memoryWriter) names(notes []Note, room int) (list, rest []Note) {
-	room = min(room, m.budgets.MemoryIndex) - m.cost(m.nameList(nil))
+// name returns the notes that are named, and those there is no room to name.
+func (m *memoryWriter) name(notes []Note, room int) (list, rest []Note) {
+	left := room - m.cost(m.index(nil))
 	for _, n := range notes {
-		cost := m.cost(m.pointer(n))
-		if cost > room {
+		if cost := m.cost(pointer(n)); cost <= left {
+			left -= cost
+			list = append(list, n)
+		} else {
 			rest = append(rest, n)
-			continue
 		}
-		room -= cost
-		list = append(list, n)
+	}
+	// The lines together may take a token more than one by one.
+	for len(list) > 0 && m.cost(m.index(list)) > room {
+		rest = append(rest, list[len(list)-1])
+		list = list[:len(list)-1]
 	}
 	return list, rest
 }
