@@ -28,6 +28,9 @@ type Server struct {
 	StateDir string
 	Address  string
 
+	// Calls, when set before clients are made, hears of their calls.
+	Calls *Calls
+
 	t    testing.TB
 	stop context.CancelFunc
 	done chan error
@@ -40,6 +43,9 @@ var Build = build.Info{ID: "servertest", Version: "v0.0.0-test", Time: time.Date
 // its configuration first.
 func Start(t testing.TB, edit ...func(*server.Config)) *Server {
 	t.Helper()
+	// The folders of a test go away in the order of their making, backwards: so
+	// that those with projects outlive the server, the first is made now.
+	t.TempDir()
 	// A test's own folder may be too deep for a socket.
 	dir, err := os.MkdirTemp("", "ideai")
 	if err != nil {
@@ -95,7 +101,7 @@ func (s *Server) Wait() error {
 
 // Clients are connections to the gateway from one surface.
 type Clients struct {
-	Conn     *grpc.ClientConn
+	Conn     grpc.ClientConnInterface
 	Launcher launcherv1.LauncherServiceClient
 	Context  contextv1.ContextServiceClient
 	Memory   memoryv1.MemoryServiceClient
@@ -108,9 +114,13 @@ func (s *Server) clients(cfg rpc.ClientConfig) *Clients {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = conn.Close() })
+	var cc grpc.ClientConnInterface = conn
+	if s.Calls != nil {
+		cc = s.Calls.hear(conn)
+	}
 	return &Clients{
-		Conn: conn, Launcher: launcherv1.NewLauncherServiceClient(conn),
-		Context: contextv1.NewContextServiceClient(conn), Memory: memoryv1.NewMemoryServiceClient(conn),
+		Conn: cc, Launcher: launcherv1.NewLauncherServiceClient(cc),
+		Context: contextv1.NewContextServiceClient(cc), Memory: memoryv1.NewMemoryServiceClient(cc),
 	}
 }
 
