@@ -163,12 +163,12 @@ func TestRequestIDs(t *testing.T) {
 		if want == "call-7" {
 			ctx = telemetry.WithRequestID(t.Context(), want) // as one server calling another
 		}
-		var header metadata.MD
-		_, err := c.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: "atelier", NoteId: "n"}, grpc.Header(&header))
+		var trailer metadata.MD
+		_, err := c.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: "atelier", NoteId: "n"}, grpc.Trailer(&trailer))
 		id := <-seen
 		f, _ := fault.As(err)
-		if id == "" || f.Meta["request_id"] != id || strings.Join(header.Get("x-request-id"), ",") != id {
-			t.Errorf("server %q, error %v, header %v", id, f.Meta, header)
+		if id == "" || f.Meta["request_id"] != id || strings.Join(trailer.Get("x-request-id"), ",") != id {
+			t.Errorf("server %q, error %v, trailer %v", id, f.Meta, trailer)
 		}
 		if (id == want) != (want == "call-7") {
 			t.Errorf("asked for %q, got %q", want, id)

@@ -149,7 +149,8 @@ func sendAll(in grpc.ServerStream, out grpc.ClientStream) error {
 // receiveAll passes headers, messages, trailers and the status back.
 func receiveAll(in grpc.ServerStream, out grpc.ClientStream, streaming bool) error {
 	defer func() { in.SetTrailer(allowed(out.Trailer())) }()
-	if header, err := out.Header(); err == nil {
+	// No header at all is an answer of trailers only, which gRPC may try again.
+	if header, err := out.Header(); err == nil && len(header) > 0 {
 		send := in.SetHeader
 		if streaming {
 			send = in.SendHeader // the client may wait for it before the first message

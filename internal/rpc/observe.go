@@ -42,7 +42,8 @@ func recordOf(ctx context.Context) *record {
 }
 
 // requestID names the call: by the client's id when it is a short printable
-// word, else by a new one. The answer's header tells it.
+// word, else by a new one. The answer's trailer tells it; a header would commit
+// the call, and a client's gRPC could not try it again.
 func requestID() link {
 	begin := func(ctx context.Context) (context.Context, string) {
 		id := ""
@@ -59,12 +60,12 @@ func requestID() link {
 		name: "request id",
 		unary: func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 			ctx, id := begin(ctx)
-			_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDHeader, id)) // fails only after headers are sent
+			_ = grpc.SetTrailer(ctx, metadata.Pairs(requestIDHeader, id)) // fails only without a stream
 			return next(ctx, req)
 		},
 		stream: func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 			ctx, id := begin(ss.Context())
-			_ = ss.SetHeader(metadata.Pairs(requestIDHeader, id))
+			ss.SetTrailer(metadata.Pairs(requestIDHeader, id))
 			return next(srv, &stream{ServerStream: ss, ctx: ctx})
 		},
 	}
