@@ -135,6 +135,8 @@ func (st *stream) reopen(seg *segment) error {
 
 // begin starts a new segment.
 func (st *stream) begin() error {
+	st.s.dirs.RLock()
+	defer st.s.dirs.RUnlock()
 	num := 1
 	if n := len(st.segs); n > 0 {
 		num = st.segs[n-1].num + 1

@@ -104,6 +104,8 @@ func (s *Store) linkPlace(name string) (*place, error) {
 
 // prune removes empty folders between a folder and the store's own.
 func (s *Store) prune(dir string) {
+	s.dirs.Lock()
+	defer s.dirs.Unlock()
 	for ; len(dir) > len(s.sub) && store.Below(dir, s.sub); dir = path.Dir(dir) {
 		info, err := s.root.Lstat(dir)
 		if err != nil || !info.IsDir() || s.root.Remove(dir) != nil {

@@ -31,6 +31,7 @@ type hub struct {
 	soon     bool               // look through everything after Settle
 	wake     chan struct{}      // holds a token when pending or soon changed
 	running  sync.WaitGroup
+	closed   bool
 
 	scanning sync.Mutex // one scan at a time, so that none hides a change from another
 }
@@ -55,11 +56,12 @@ func (h *hub) join(s *Store, prefix string) {
 		h.watchers, h.scanned, h.s = map[string]int{}, map[string]bool{}, s
 	}
 	h.watchers[prefix]++
-	if h.stop != nil {
+	if h.stop != nil || h.closed {
 		return
 	}
 	h.known, h.pending, h.folders = map[string]known{}, map[string]suspect{}, map[string]string{}
-	h.wake = make(chan struct{}, 1)
+	wake := make(chan struct{}, 1)
+	h.wake = wake
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
 		s.opts.Logger.Warn("no notifications of file changes; folders are looked through instead",
@@ -69,7 +71,7 @@ func (h *hub) join(s *Store, prefix string) {
 	h.notify = notify
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
-	h.running.Go(func() { h.run(ctx, notify, h.wake) })
+	h.running.Go(func() { h.run(ctx, notify, wake) })
 }
 
 // part counts a watcher out and stops the goroutine after the last.
@@ -102,6 +104,7 @@ func (h *hub) end() {
 // close stops the goroutine for good and waits for it.
 func (h *hub) close() {
 	h.mu.Lock()
+	h.closed = true
 	h.end()
 	h.mu.Unlock()
 	h.running.Wait()

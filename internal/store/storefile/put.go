@@ -73,6 +73,8 @@ func conflict(name string) error { return fmt.Errorf("%s: %w", name, store.ErrCo
 
 // put makes one attempt.
 func (s *Store) put(name string, data []byte, expect store.Version) (store.Version, error) {
+	s.dirs.RLock()
+	defer s.dirs.RUnlock()
 	p, err := s.place(name, expect == store.Any || expect == store.Absent)
 	if missing(err) && expect != store.Any && expect != store.Absent {
 		return "", conflict(name)

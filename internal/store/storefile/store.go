@@ -76,6 +76,7 @@ type Store struct {
 	done  bool
 	feed  changes.Feed
 	keys  keyLocks
+	dirs  sync.RWMutex // held for writing while empty folders are removed
 	temps temps
 	hub   hub
 
