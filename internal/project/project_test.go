@@ -481,3 +481,24 @@ func TestUnreadable(t *testing.T) {
 	_, err := d.reg.Register(d.path("locked/in"), "")
 	wantReason(t, err, fault.StoreUnavailable, "permission")
 }
+
+func BenchmarkTree(b *testing.B) {
+	home := b.TempDir()
+	b.Setenv("HOME", home)
+	reg := project.OpenRegistry(filepath.Join(home, "projects"))
+	root := filepath.Join(home, "shop")
+	if err := os.MkdirAll(filepath.Join(root, ".git"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".git/HEAD"), []byte("ref: refs/heads/trunk\n"), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := reg.Register(root, "shop"); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := reg.Tree(b.Context(), "shop", ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

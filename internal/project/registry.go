@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/idea-ide/ideai/internal/fault"
 )
@@ -19,8 +20,6 @@ type Project struct {
 	Root string
 	// Worktrees has the main checkout first, then the linked ones by id.
 	Worktrees []Worktree
-	// Aliases are other ids the project's own settings claim.
-	Aliases []string
 	// Problem says why the project cannot be used now and what to do; "" when
 	// it can.
 	Problem string
@@ -96,7 +95,7 @@ func (r *Registry) Get(id string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	claims := slices.DeleteFunc(all, func(p Project) bool { return !slices.Contains(p.Aliases, id) })
+	claims := slices.DeleteFunc(all, func(p Project) bool { return !claimsAlias(p, id) })
 	switch len(claims) {
 	case 0:
 		return Project{}, fault.New(fault.ProjectNotFound, fault.Meta{"project": id}, "no project %s is registered; run `ideai init` in its folder", id)
@@ -105,6 +104,16 @@ func (r *Registry) Get(id string) (Project, error) {
 	}
 	return Project{}, fault.New(fault.ProjectNotFound, fault.Meta{"project": id},
 		"the alias %s is claimed by both %s and %s; use their own ids", id, claims[0].ID, claims[1].ID)
+}
+
+// claimsAlias reports whether a project's own settings claim an alias. Settings
+// that cannot be read claim nothing.
+func claimsAlias(p Project, alias string) bool {
+	if p.Problem != "" {
+		return false
+	}
+	n, err := readNames(p.Root)
+	return err == nil && slices.Contains(n.Aliases, alias)
 }
 
 // Resolve returns the registered project of a path anywhere inside it, and the
@@ -146,6 +155,12 @@ func match(all []Project, at place) (best Project, ok bool) {
 // Tree returns the real path of a worktree; "" means the main checkout. It
 // takes ids, no aliases, so that one project has one key everywhere.
 func (r *Registry) Tree(_ context.Context, project, worktree string) (string, error) {
+	if worktree == "" || worktree == MainWorktree {
+		// The commonest question, asked before every use of a store.
+		if p := (Project{ID: project}); ValidID(project) && r.find(&p) && p.Problem == "" {
+			return p.Root, nil
+		}
+	}
 	p, err := r.Get(project)
 	if err != nil {
 		return "", err
@@ -166,28 +181,48 @@ func (r *Registry) Tree(_ context.Context, project, worktree string) (string, er
 
 // read describes one entry, which exists.
 func (r *Registry) read(id string) Project {
-	entry := filepath.Join(r.dir, id)
-	p := Project{ID: id, Root: entry}
+	p := Project{ID: id}
+	if r.find(&p); p.Problem == "" {
+		p.Worktrees = worktrees(p.Root)
+	}
+	return p
+}
+
+// find fills in where an entry leads, or why that is of no use. ok is false
+// when there is no such entry.
+func (r *Registry) find(p *Project) (ok bool) {
+	entry := filepath.Join(r.dir, p.ID)
+	p.Root = entry
 	if target, err := os.Readlink(entry); err == nil {
 		p.Root = target
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return false
 	}
 	root, err := filepath.EvalSymlinks(entry)
 	if errors.Is(err, fs.ErrNotExist) {
-		p.Problem = p.Root + " is gone; if it moved, run `ideai init --id " + id + "` in its new folder, else `ideai project remove " + id + "`"
-		return p
+		p.Problem = p.Root + " is gone; if it moved, run `ideai init --id " + p.ID + "` in its new folder, else `ideai project remove " + p.ID + "`"
+		return true
+	}
+	if err == nil {
+		p.Root = root
+		err = readable(root)
 	}
 	if err != nil {
 		p.Problem = unreadable(p.Root, err).Error()
-		return p
 	}
-	p.Root = root
-	if _, err := os.ReadDir(root); err != nil {
-		p.Problem = unreadable(root, err).Error()
-		return p
+	return true
+}
+
+// readable tells why a folder cannot be read.
+func readable(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
 	}
-	p.Worktrees = worktrees(root)
-	if n, err := readNames(root); err == nil {
-		p.Aliases = n.Aliases
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
-	return p
+	return err
 }

@@ -257,8 +257,11 @@ func (s *Service) sweep() {
 func (s *Service) flush(ctx context.Context) {
 	for r := range s.records.take() {
 		err := s.write(ctx, r.desk, r.id)
-		if err != nil && fault.ReasonOf(err) != fault.ProjectNotFound {
-			s.records.remember(r.desk, r.id)
+		if err == nil || fault.ReasonOf(err) == fault.ProjectNotFound {
+			continue
+		}
+		s.records.remember(r.desk, r.id)
+		if ctx.Err() == nil {
 			s.deps.Logger.WarnContext(ctx, "launch record not written", "project", r.desk.project, "launch", r.id, "error", err)
 		}
 	}

@@ -56,7 +56,7 @@ func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*la
 				untrusted++
 			case typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
-					"%s cannot be used as it is and was left out; `ideai doctor` tells why", item.GetName()))
+					"%s cannot be used as it is and was left out; open it in an editor and mend it", item.GetName()))
 			case typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
 					"%s is named but not there; make it, or stop naming it", item.GetName()))
@@ -69,7 +69,7 @@ func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*la
 	}
 	if untrusted > 0 {
 		out = append([]*launcherv1.Warning{warning(launcherv1.WarningKind_WARNING_KIND_UNTRUSTED, typev1.SectionKind_SECTION_KIND_UNSPECIFIED, projectID,
-			"%d files of the project speak as rules and were left out; read them with `ideai trust --show`, then run `ideai trust`", untrusted)}, out...)
+			"%d files of the project speak as rules and were left out; `ideai trust` lists them and asks", untrusted)}, out...)
 	}
 	return out
 }
@@ -84,10 +84,10 @@ func injectionWarnings(report *launcherv1.InjectionReport, profile string, kind 
 	switch report.GetVerification() {
 	case typev1.Verification_VERIFICATION_OTHER_VERSION:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
-			"%s %s: the context was seen to arrive with version %s; `ideai doctor --prove %s` checks yours", profile, installed, report.GetVerifiedVersion(), profile))
+			"%s %s: the context was seen to arrive with version %s, this one was not tried; ask the agent which rules it was given", profile, installed, report.GetVerifiedVersion()))
 	case typev1.Verification_VERIFICATION_UNVERIFIED:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
-			"%s %s: the context was never seen to arrive by %s; `ideai doctor --prove %s` checks yours", profile, installed, report.GetCarrier(), profile))
+			"%s %s: the context was never seen to arrive by %s; ask the agent which rules it was given", profile, installed, report.GetCarrier()))
 	}
 	if report.GetFrozenOnResume() && kind == typev1.LaunchKind_LAUNCH_KIND_NATIVE_RESUME {
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_FROZEN_CONTEXT, 0, report.GetCarrier(),

@@ -126,8 +126,12 @@ func (c *Context) ComposeContext(_ context.Context, req *contextv1.ComposeContex
 	spoken(typev1.SectionKind_SECTION_KIND_RULES, ".ideai/CONTEXT.md", d.Rules.GetBody())
 	spoken(typev1.SectionKind_SECTION_KIND_PERSONA, ".ideai/agents/"+req.GetAgentId()+".md", d.Personas[req.GetAgentId()].GetBody())
 	add(typev1.SectionKind_SECTION_KIND_CAPABILITIES, "ideai", "# Tools\n"+strings.Join(req.GetTools(), "\n"))
+	var notes strings.Builder
 	for _, n := range req.GetNotes() {
-		add(typev1.SectionKind_SECTION_KIND_MEMORY, "note:"+n.GetNoteId(), n.GetDescription()+"\n"+n.GetText())
+		notes.WriteString(n.GetNoteId() + ": " + n.GetDescription() + "\n" + n.GetText() + "\n")
+	}
+	if notes.Len() > 0 {
+		add(typev1.SectionKind_SECTION_KIND_MEMORY, "memory", notes.String())
 	}
 	sum := sha256.Sum256([]byte(Text(out)))
 	out.Digest, out.StableDigest, out.Tokens = hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:]), int32(len(out.Sections))
