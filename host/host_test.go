@@ -32,6 +32,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	// A program built with -race otherwise waits a second before it exits.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	switch os.Getenv(partVar) {
 	case "cli":
 		os.Exit(fakeCLI(os.Args[1:]))

@@ -32,7 +32,7 @@ func TestRunCarriesOutThePlan(t *testing.T) {
 	var pid int
 	code, out := run(t, plan, host.Options{
 		ProjectRoot: project,
-		Env:         []string{"DROPPED=x", "KEPT=old", "OTHER=o"},
+		Env:         []string{"GORACE=atexit_sleep_ms=0", "DROPPED=x", "KEPT=old", "OTHER=o"},
 		OnStarted:   func(p int, _ time.Time) { pid = p },
 	})
 	if code != 0 || pid == 0 {
@@ -44,7 +44,7 @@ func TestRunCarriesOutThePlan(t *testing.T) {
 	}
 	want := seen{
 		Args: []string{"report", "--flag", "two words", "é\n", ""}, Cwd: plan.Cwd, Group: syscall.Getpgrp(),
-		Env: map[string]string{partVar: "cli", "IDEAI_TOKEN": "secret=1", "KEPT": "new", "OTHER": "o"},
+		Env: map[string]string{"GORACE": "atexit_sleep_ms=0", partVar: "cli", "IDEAI_TOKEN": "secret=1", "KEPT": "new", "OTHER": "o"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
