@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"strings"
@@ -20,6 +19,7 @@ type app struct {
 	config settings
 	build  func(cacheDir string) build.Info
 	getenv func(string) string
+	launch launchFlags
 	flags  struct {
 		project, worktree string
 		inProcess         bool
@@ -59,6 +59,9 @@ the program it started.`,
 		SilenceErrors: true, SilenceUsage: true,
 		TraverseChildren: true, // flags before the name of a CLI are ours, after it the CLI's
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := launchesOnly(cmd); err != nil {
+				return err
+			}
 			return a.configure(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,6 +84,8 @@ the program it started.`,
 	root.AddCommand(a.initCommand(), a.trustCommand(), a.launchCommand(),
 		a.projectCommand(), a.agentCommand(), a.contextCommand(), a.memoryCommand(),
 		a.configCommand(), a.serveCommand(), a.mcpCommand(), a.versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	a.addProfileCommands(root)
 	wrongUsage(root)
 	a.translate(root)
@@ -115,9 +120,6 @@ func wrongUsage(cmd *cobra.Command) {
 		wrongUsage(c)
 	}
 }
-
-// interrupted reports whether the person ended the command.
-func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
 // locale is the person's language for the server's texts.
 func (a *app) locale() string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,14 +51,14 @@ func (a *app) connect(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	if a.flags.inProcess {
-		return a.connectInside(ctx, cfg, agent)
+		return a.connectInside(ctx, cfg, agent, "")
 	}
 	if agent != nil {
 		conn, err := rpc.Dial(a.config.Address, cfg)
 		if err != nil {
 			return nil, err
 		}
-		return newSession(conn, agent, func() { _ = conn.Close() }), nil
+		return newSession(a.config.Address, conn, agent, func() { _ = conn.Close() }), nil
 	}
 	bg, err := a.backgroundServer(cfg)
 	if err != nil {
@@ -69,7 +68,7 @@ func (a *app) connect(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSession(conn, nil, func() { _ = conn.Close() }), nil
+	return newSession(a.config.Address, conn, nil, func() { _ = conn.Close() }), nil
 }
 
 // connectRunning connects to a server only if one runs.
@@ -89,12 +88,37 @@ func (a *app) connectRunning(ctx context.Context) (*session, bool) {
 	if !ok {
 		return nil, false
 	}
-	return newSession(conn, agent, func() { _ = conn.Close() }), true
+	return newSession(a.config.Address, conn, agent, func() { _ = conn.Close() }), true
 }
 
-// connectInside runs all services in this process for the time of one command.
-func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *agentToken) (*session, error) {
-	srv, err := server.New(server.Config{StateDir: a.config.StateDir, Build: a.buildInfo()})
+// connectToLaunch connects for a launch, whose agent has to reach the server
+// by an address, also the one of this process.
+func (a *app) connectToLaunch(ctx context.Context) (*session, error) {
+	if !a.flags.inProcess {
+		return a.connect(ctx)
+	}
+	cfg, agent, err := a.clientConfig()
+	if err != nil {
+		return nil, err
+	}
+	address, remove, err := background.PrivateAddress()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.connectInside(ctx, cfg, agent, address)
+	if err != nil {
+		remove()
+		return nil, err
+	}
+	end := s.close
+	s.close = func() { end(); remove() }
+	return s, nil
+}
+
+// connectInside runs all services in this process for the time of one command,
+// listening at an address if one is given.
+func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *agentToken, address string) (*session, error) {
+	srv, err := server.New(server.Config{Address: address, StateDir: a.config.StateDir, Build: a.buildInfo()})
 	if err != nil {
 		return nil, err
 	}
@@ -118,5 +142,5 @@ func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *ag
 		stop()
 		return nil, err
 	}
-	return newSession(conn, agent, func() { _ = errors.Join(conn.Close()); stop() }), nil
+	return newSession(address, conn, agent, func() { _ = conn.Close(); stop() }), nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/idea-ide/ideai/host"
 	"github.com/idea-ide/ideai/internal/background"
 	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/safetext"
@@ -56,6 +57,7 @@ func exitCode(err error) int {
 	var use *usageError
 	var refused *refusedError
 	var inUse *background.InUseError
+	var missing *host.NotInstalledError
 	switch {
 	case err == nil:
 		return exitOK
@@ -65,6 +67,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &refused), errors.As(err, &inUse):
 		return exitRefused
+	case errors.As(err, &missing):
+		return exitNotFound
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}

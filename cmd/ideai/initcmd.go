@@ -41,7 +41,7 @@ func (a *app) initCommand() *cobra.Command {
 				lang = a.lang
 			}
 			if !a.asJSON {
-				a.initPlan(cmd.Context(), s, root, lang)
+				a.initPlan(cmd.Context(), root, lang)
 			}
 			if !yes && !a.ask("do this?") {
 				return &refusedError{"nothing was written; --yes does it without asking"}
@@ -104,13 +104,9 @@ func readable(dir string) error {
 }
 
 // initPlan says what was found and what would be done.
-func (a *app) initPlan(ctx context.Context, s *session, root, lang string) {
-	var clis []string
-	for _, c := range a.installedCLIs() {
-		clis = append(clis, c)
-	}
+func (a *app) initPlan(ctx context.Context, root, lang string) {
 	a.say("project: %s", root)
-	a.say("CLIs found: %s", a.listOrNone(clis))
+	a.say("CLIs found: %s", a.listOrNone(a.installedCLIs(ctx)))
 	var rules []string
 	for _, name := range rulesFiles {
 		if st, err := os.Stat(filepath.Join(root, name)); err == nil && st.Mode().IsRegular() {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -167,7 +168,7 @@ func (a *app) showLaunch(l *launcherv1.Launch) {
 	a.say("launch %s: %s as %s in project %s, conversation %s", l.GetLaunchId(), l.GetProfileId(), id.GetInstanceId(), id.GetProjectId(), id.GetConversationId())
 	a.say("prepared %s, %s", l.GetCreateTime().AsTime().Local().Format("2006-01-02 15:04:05"), a.tr(launchStates[l.GetState()]))
 	if l.GetExited() != nil {
-		a.say("ended with exit code %d after %s", l.GetExited().GetExitCode(), l.GetExited().GetDuration().AsDuration().String())
+		a.say("ended with exit code %d after %s", l.GetExited().GetExitCode(), l.GetExited().GetDuration().AsDuration().Round(time.Millisecond).String())
 	}
 	words := make([]*typev1.Arg, len(l.GetArgv()))
 	for i, w := range l.GetArgv() {

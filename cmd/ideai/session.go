@@ -20,15 +20,17 @@ type session struct {
 	launcher launcherv1.LauncherServiceClient
 	context  contextv1.ContextServiceClient
 	memory   memoryv1.MemoryServiceClient
+	address  string      // of the gateway, for those who connect later
 	agent    *agentToken // set when the command acts as an agent
 	close    func()
 }
 
-func newSession(conn grpc.ClientConnInterface, agent *agentToken, closeConn func()) *session {
+func newSession(address string, conn grpc.ClientConnInterface, agent *agentToken, closeConn func()) *session {
 	return &session{
 		launcher: launcherv1.NewLauncherServiceClient(conn),
 		context:  contextv1.NewContextServiceClient(conn),
 		memory:   memoryv1.NewMemoryServiceClient(conn),
+		address:  address,
 		agent:    agent,
 		close:    closeConn,
 	}

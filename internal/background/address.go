@@ -50,6 +50,20 @@ func Address(stateDir string) (string, error) {
 	return "unix://" + filepath.Join(dir, name), nil
 }
 
+// PrivateAddress is a new address that only this process and what it starts
+// know. remove deletes what belongs to it.
+func PrivateAddress() (address string, remove func(), err error) {
+	parent := os.TempDir()
+	if len(parent) > maxSocketPath/2 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "ideai-")
+	if err != nil {
+		return "", nil, unusable(parent, err)
+	}
+	return "unix://" + filepath.Join(dir, "s.sock"), func() { _ = os.RemoveAll(dir) }, nil
+}
+
 // privateDir creates a folder for this person alone, or makes sure that it is.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
