@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/idea-ide/ideai/internal/fault"
 )
@@ -14,48 +13,37 @@ import (
 // for. Health, reflection and the exempt methods still answer.
 type Drain struct {
 	exempt []string
-	once   sync.Once
-	begun  chan struct{}
+	begun  context.Context
+	begin  context.CancelFunc
 }
 
 // NewDrain makes a drain that has not begun. exempt are full methods that
 // answer all the same, such as the one that tells that the server drains.
 func NewDrain(exempt ...string) *Drain {
-	return &Drain{exempt: exempt, begun: make(chan struct{})}
+	begun, begin := context.WithCancel(context.Background())
+	return &Drain{exempt: exempt, begun: begun, begin: begin}
 }
 
 // Begin begins the drain. Further calls do nothing.
-func (d *Drain) Begin() { d.once.Do(func() { close(d.begun) }) }
+func (d *Drain) Begin() { d.begin() }
 
 // Begun is closed when the drain begins.
-func (d *Drain) Begun() <-chan struct{} { return d.begun }
+func (d *Drain) Begun() <-chan struct{} { return d.begun.Done() }
 
 var errDraining = fault.New(fault.Draining, nil, "the server is going down; call again in a moment")
 
 func (d *Drain) refuse(fullMethod string) error {
-	select {
-	case <-d.begun:
-		if open(fullMethod) || slices.Contains(d.exempt, fullMethod) {
-			return nil
-		}
-		return errDraining
-	default:
+	if d.begun.Err() == nil || open(fullMethod) || slices.Contains(d.exempt, fullMethod) {
 		return nil
 	}
+	return errDraining
 }
 
 // context returns a stream's context, which ends when the drain begins.
 func (d *Drain) context(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-d.begun:
-			cancel(errDraining)
-		case <-done:
-		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
+	stop := context.AfterFunc(d.begun, func() { cancel(errDraining) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // cause returns DRAINING when that is why ctx ended, else nil.
