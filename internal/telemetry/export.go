@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -28,7 +29,14 @@ func (t *Telemetry) exportTraces(ctx context.Context, res *resource.Resource) er
 		sdktrace.WithBatcher(quietSpans{exporter, t.Log}),
 	)
 	t.Tracer = p
-	t.shutdown = append(t.shutdown, p.Shutdown)
+	t.shutdown = append(t.shutdown, func(ctx context.Context) error {
+		err := p.Shutdown(ctx)
+		if err != nil {
+			// The provider gave up waiting and its worker still sends: stop it.
+			err = errors.Join(err, exporter.Shutdown(ctx))
+		}
+		return err
+	})
 	return nil
 }
 
