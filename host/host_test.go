@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -79,8 +80,11 @@ func fakeCLI(args []string) int {
 	case "ignore-stdin":
 		return 0
 	case "stop":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGCONT)
 		fmt.Println("stopping")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		<-c // the thread that sent the signal may run on for a moment
 		fmt.Println("continued")
 		return 5
 	case "signals":
@@ -119,7 +123,10 @@ func fakeIdeai() int {
 		fmt.Println(err)
 		return 98
 	}
-	code, err := host.Run(context.Background(), &plan, host.Options{ProjectRoot: os.Getenv(rootVar)})
+	code, err := host.Run(context.Background(), &plan, host.Options{
+		ProjectRoot: os.Getenv(rootVar),
+		OnStarted:   func(int, time.Time) { fmt.Println("started") },
+	})
 	if err != nil {
 		fmt.Println(err)
 		return 97

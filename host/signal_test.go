@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,16 +34,17 @@ func ideai(t *testing.T, plan *launcherv1.LaunchPlan, project string) *exec.Cmd 
 }
 
 // expect reads lines until one contains want.
-func expect(t *testing.T, r *bufio.Reader, want string) {
+func expect(t *testing.T, r *bufio.Reader, want string) { t.Helper(); expectAll(t, r, want) }
+
+// expectAll reads lines until all wanted ones came, in any order.
+func expectAll(t *testing.T, r *bufio.Reader, want ...string) {
 	t.Helper()
 	var all strings.Builder
-	for {
+	for len(want) > 0 {
 		line, err := r.ReadString('\n')
 		all.WriteString(line)
-		if strings.Contains(line, want) {
-			return
-		}
-		if err != nil {
+		want = slices.DeleteFunc(want, func(w string) bool { return strings.Contains(line, w) })
+		if err != nil && len(want) > 0 {
 			t.Fatalf("no %q in %q: %v", want, all.String(), err)
 		}
 	}
@@ -160,19 +162,15 @@ func TestSweepTidiesUpAfterAKilledIdeai(t *testing.T) {
 
 	cmd := ideai(t, plan, project)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	in, err := cmd.StdinPipe() // open, or the CLI ends by itself
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close() }()
+	stdin, in := pipe(t) // open, or the CLI ends by itself
 	r, w := pipe(t)
-	cmd.Stdout = w
+	cmd.Stdin, cmd.Stdout = stdin, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
 	out := bufio.NewReader(r)
-	expect(t, out, "ready")
+	expectAll(t, out, "ready", "started")
 
 	nobody := func(string) bool { return false }
 	if removed, err := host.Sweep(project, runRoot, nobody); err != nil || len(removed) > 0 {
@@ -195,6 +193,7 @@ func TestSweepTidiesUpAfterAKilledIdeai(t *testing.T) {
 		t.Fatalf("swept %v against the server's word, %v", removed, err)
 	}
 	var removed []string
+	var err error
 	for len(removed) == 0 { // between closing its files and being gone lies an instant
 		if removed, err = host.Sweep(project, runRoot, nobody); err != nil {
 			t.Fatal(err)
