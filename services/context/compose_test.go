@@ -72,6 +72,8 @@ func TestNoLaunchWithoutTheRules(t *testing.T) {
 			fault.Meta{"name": ".ideai/agents/dev.md", "line": "3"}},
 		"hidden in the persona's name": {map[string]string{".ideai/agents/dev.md": "---\nname: x\u200F\n---\n"}, fault.HiddenText,
 			fault.Meta{"name": ".ideai/agents/dev.md", "position": "2:8"}},
+		"hidden by an escape": {map[string]string{".ideai/agents/dev.md": "---\nname: x\nrecall: [\"a\\u202Eb\"]\n---\n"}, fault.HiddenText,
+			fault.Meta{"name": ".ideai/agents/dev.md", "position": "3"}},
 		"broken settings": {map[string]string{".ideai/project.yaml": "id: x\nlanguage: [fr]\n"}, fault.Damaged,
 			fault.Meta{"name": ".ideai/project.yaml", "line": "2"}},
 		"a language we do not speak": {map[string]string{".ideai/project.yaml": "language: de\n"}, fault.Damaged, fault.Meta{"line": "1"}},

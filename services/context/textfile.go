@@ -44,10 +44,13 @@ func visible(name, text string) error {
 	}
 	line := 1 + strings.Count(text[:at], "\n")
 	column := 1 + utf8.RuneCountInString(text[strings.LastIndexByte(text[:at], '\n')+1:at])
-	position := fmt.Sprintf("%d:%d", line, column)
+	return hidden(name, fmt.Sprintf("%d:%d", line, column), text[at:], r)
+}
+
+func hidden(name, position, text string, r rune) error {
 	what := fmt.Sprintf("the invisible character U+%04X", r)
 	if r == utf8.RuneError {
-		what = fmt.Sprintf("byte 0x%02X, which is no UTF-8 text", text[at])
+		what = fmt.Sprintf("byte 0x%02X, which is no UTF-8 text", text[0])
 	}
 	return fault.New(fault.HiddenText, fault.Meta{"name": name, "position": position},
 		"%s has %s at %s; remove it", name, what, position)
@@ -75,9 +78,17 @@ func (f *fields) fail(why string, path []string) {
 	}
 }
 
+// seen refuses hidden characters that the file spells as escapes.
+func (f *fields) seen(value string, path []string) {
+	if at, r, found := safetext.Hidden(value); found && f.err == nil {
+		f.err = hidden(f.name, strconv.Itoa(f.doc.Line(path...)), value[at:], r)
+	}
+}
+
 // text returns one line of at most limit bytes, "" when absent.
 func (f *fields) text(limit int, path ...string) string {
 	s, ok := f.doc.String(path...)
+	f.seen(s, path)
 	switch {
 	case !ok && f.doc.Line(path...) > 0:
 		f.fail("must be a text", path)
@@ -97,6 +108,7 @@ func (f *fields) list(items, limit int, path ...string) []string {
 		f.fail(fmt.Sprintf("has %d items, the limit is %d", len(list), items), path)
 	}
 	for _, item := range list {
+		f.seen(item, path)
 		if item == "" || len(item) > limit {
 			f.fail(fmt.Sprintf("has an item that is empty or longer than %d bytes", limit), path)
 		}
@@ -133,6 +145,7 @@ func begin(name string, old []byte) *edit {
 
 // text sets a key, or removes it when the value is empty.
 func (e *edit) text(value string, path ...string) {
+	e.seen(value)
 	if value == "" {
 		e.keep(e.doc.Remove(path...), path)
 		return
@@ -141,6 +154,9 @@ func (e *edit) text(value string, path ...string) {
 }
 
 func (e *edit) list(values []string, path ...string) {
+	for _, v := range values {
+		e.seen(v)
+	}
 	if len(values) == 0 {
 		e.keep(e.doc.Remove(path...), path)
 		return
@@ -154,6 +170,13 @@ func (e *edit) number(value int, path ...string) {
 		return
 	}
 	e.keep(e.doc.Set(value, path...), path)
+}
+
+// seen refuses hidden characters, which the file would only show as escapes.
+func (e *edit) seen(value string) {
+	if e.err == nil {
+		e.err = visible(e.name, value)
+	}
 }
 
 func (e *edit) keep(err error, path []string) {

@@ -1,0 +1,120 @@
+package contextsvc_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/provider"
+	contextsvc "github.com/idea-ide/ideai/services/context"
+)
+
+func file(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A save touches the lines it means; what people wrote around them stays.
+func TestSavesKeepTheFile(t *testing.T) {
+	w, dir := onDisk(t, map[string]string{
+		".ideai/project.yaml":   "# of the team\nid: atelier\nx-ci: [1, 2] # theirs\nlanguage: fr # for now\nbudgets:\n  # small\n  memory_tokens: 10\n",
+		".ideai/CONTEXT.md":     "\uFEFF---\r\nowner: 'us' # theirs\r\nrules_from:\r\n  - a.md\r\n---\r\n\r\nOld.",
+		".ideai/agents/dev.md":  "---\nmodel: big # theirs\nname: Dev\n---\nOld.\n",
+		".ideai/skills/s/x.txt": "theirs",
+	})
+	settings, err := w.Settings(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Language, settings.DefaultAgent, settings.Budgets.State = "en", "dev", 7
+	if _, err := w.SaveSettings(t.Context(), at, settings); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := w.Rules(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules.Body, rules.From = "New.\nAnd more.\n", nil
+	if _, err := w.SaveRules(t.Context(), at, rules); err != nil {
+		t.Fatal(err)
+	}
+	dev, err := w.Persona(t.Context(), at, "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev.Description = "Does: things"
+	if _, err := w.SavePersona(t.Context(), at, dev); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		".ideai/project.yaml":  "# of the team\nid: atelier\nx-ci: [1, 2] # theirs\nlanguage: en # for now\nbudgets:\n  # small\n  memory_tokens: 10\n  state_tokens: 7\nagent: dev\n",
+		".ideai/CONTEXT.md":    "\uFEFF---\r\nowner: 'us' # theirs\r\n---\r\n\r\nNew.\r\nAnd more.",
+		".ideai/agents/dev.md": "---\nmodel: big # theirs\nname: Dev\ndescription: \"Does: things\"\n---\nOld.\n",
+	} {
+		if diff := cmp.Diff(want, file(t, dir, name)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// A damaged file is shown as it is, listed with its problem, and repaired by a
+// save.
+func TestDamagedFilesAreShownAndRepaired(t *testing.T) {
+	const broken = "---\nname: [x\n---\nbody\n"
+	w, dir := onDisk(t, map[string]string{
+		".ideai/agents/dev.md": broken, ".ideai/agents/ok.md": "fine", ".ideai/agents/Big.md": "x", ".ideai/agents/readme.txt": "x",
+		".ideai/skills/s/SKILL.md": "a\u202Eb", ".ideai/CONTEXT.md": broken,
+	})
+	list, _, err := w.Personas(t.Context(), at, contextsvc.Page{})
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	for _, p := range list {
+		if (p.Problem == "") != (p.Agent == "ok") {
+			t.Errorf("%s has the problem %q", p.Agent, p.Problem)
+		}
+	}
+	dev, err := w.Persona(t.Context(), at, "dev")
+	if err != nil || dev.Body != broken || !strings.Contains(dev.Problem, ".ideai/agents/dev.md, line 2") {
+		t.Errorf("dev = %+v, %v", dev, err)
+	}
+	dev.Name, dev.Body = "Dev", "body\n"
+	if saved, err := w.SavePersona(t.Context(), at, dev); err != nil || saved.Problem != "" || saved.Name != "Dev" {
+		t.Errorf("repaired: %+v, %v", saved, err)
+	}
+	if got, want := file(t, dir, ".ideai/agents/dev.md"), "---\nname: Dev\n---\n\nbody\n"; got != want {
+		t.Errorf("the repaired file is %q, want %q", got, want)
+	}
+	skills, _, err := w.Skills(t.Context(), at, contextsvc.Page{})
+	if err != nil || len(skills) != 1 || !strings.Contains(skills[0].Problem, "U+202E") {
+		t.Errorf("skills = %+v, %v", skills, err)
+	}
+	_, err = w.Rules(t.Context(), at)
+	checkFault(t, err, fault.Damaged, fault.Meta{"name": ".ideai/CONTEXT.md", "line": "2"})
+}
+
+func TestNewChecks(t *testing.T) {
+	good := contextsvc.Deps{Stores: inMemory(t, nil).stores, Files: memFiles{}, Catalogue: provider.Builtin(), Tokens: counter}
+	for name, change := range map[string]func(*contextsvc.Config, *contextsvc.Deps){
+		"no stores":    func(_ *contextsvc.Config, d *contextsvc.Deps) { d.Stores = nil },
+		"no files":     func(_ *contextsvc.Config, d *contextsvc.Deps) { d.Files = nil },
+		"no catalogue": func(_ *contextsvc.Config, d *contextsvc.Deps) { d.Catalogue = nil },
+		"no tokens":    func(_ *contextsvc.Config, d *contextsvc.Deps) { d.Tokens = nil },
+		"language":     func(c *contextsvc.Config, _ *contextsvc.Deps) { c.Language = "de" },
+		"budget":       func(c *contextsvc.Config, _ *contextsvc.Deps) { c.Budgets.Memory = -1 },
+	} {
+		config, deps := contextsvc.Config{}, good
+		change(&config, &deps)
+		if _, err := contextsvc.New(config, deps); err == nil {
+			t.Errorf("%s: New succeeded", name)
+		}
+	}
+}
