@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/idea-ide/ideai/internal/store"
@@ -20,6 +22,11 @@ const (
 // two of them.
 func (s *shelf) follow(ctx context.Context, log *slog.Logger) {
 	defer close(s.closed)
+	ctx, stop := context.WithCancel(ctx)
+	var confirming sync.WaitGroup
+	defer confirming.Wait()
+	defer stop()
+	confirming.Go(func() { s.confirm(ctx) })
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longPause) {
 		synced, err := s.watchOnce(ctx)
 		if s.loading {
@@ -82,14 +89,14 @@ func (s *shelf) take(ctx context.Context, ev store.Event, stem string) {
 	}
 	s.mu.Lock()
 	mine, isMine := s.written[key]
-	if isMine && mine == version {
+	if isMine && mine.version == version {
 		delete(s.written, key)
 	}
 	s.mu.Unlock()
 	switch {
-	case isMine && mine == version:
+	case isMine && mine.version == version:
 	case isMine:
-		s.reread(ctx, key, mine)
+		s.reread(ctx, key, mine.version)
 	case ev.Deleted:
 		s.remove(key)
 	default:
@@ -97,24 +104,82 @@ func (s *shelf) take(ctx context.Context, ev store.Event, stem string) {
 	}
 }
 
-// reread takes in a file as the store has it now. mine is the version written
-// here last; when the store has another one, that write is history. The caller
-// holds the stripe.
+// reread takes in a file as the store has it now. When that is not what was
+// written here last, that write is history. The caller holds the stripe.
 func (s *shelf) reread(ctx context.Context, key string, mine store.Version) {
+	if now, err := s.readAgain(ctx, key); err == nil && now != mine {
+		s.forgetWrite(key)
+	}
+}
+
+func (s *shelf) readAgain(ctx context.Context, key string) (store.Version, error) {
 	doc, err := s.docs.Get(ctx, key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		doc.Version = gone
 		s.remove(key)
-	case err == nil:
-		s.put(doc)
-	default:
-		doc.Version = mine // unknown; a later event tells
+		return gone, nil
+	case err != nil:
+		return "", err // a later event tells
 	}
-	if doc.Version != mine {
-		s.mu.Lock()
-		delete(s.written, key)
-		s.mu.Unlock()
+	s.put(doc)
+	return doc.Version, nil
+}
+
+// confirm asks the store about own writes that the watch does not tell of: a
+// note that others delete right after its save may never have been shown.
+func (s *shelf) confirm(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wroteSome:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settle):
+		}
+		s.mu.RLock()
+		pending := maps.Clone(s.written)
+		s.mu.RUnlock()
+		for key, w := range pending {
+			if time.Since(w.at) >= settle {
+				s.confirmOne(ctx, key, w)
+			} else {
+				s.wake()
+			}
+		}
+	}
+}
+
+func (s *shelf) confirmOne(ctx context.Context, key string, w write) {
+	stem, _ := stemOf(key)
+	id, _ := idOf(stem)
+	defer s.lock(id)()
+	s.mu.RLock()
+	same := s.written[key] == w
+	s.mu.RUnlock()
+	if !same {
+		return
+	}
+	if _, err := s.readAgain(ctx, key); err == nil {
+		s.forgetWrite(key)
+	} else {
+		s.wake()
+	}
+}
+
+func (s *shelf) forgetWrite(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.written, key)
+}
+
+// wake has confirm look again.
+func (s *shelf) wake() {
+	select {
+	case s.wroteSome <- struct{}{}:
+	default:
 	}
 }
 
@@ -136,7 +201,7 @@ func (s *shelf) forgetUnseen(ctx context.Context, seen map[string]bool) {
 		mine, isMine := s.written[key]
 		s.mu.RUnlock()
 		if isMine {
-			s.reread(ctx, key, mine)
+			s.reread(ctx, key, mine.version)
 		} else {
 			s.remove(key)
 		}

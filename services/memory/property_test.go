@@ -156,6 +156,16 @@ func state(ctx context.Context, s *memorysvc.Service) (out shown, err error) {
 	return out, nil
 }
 
+// TestNoteDeletedRightAfterItsSave: the store never showed the note, so it does
+// not tell of its end either.
+func TestNoteDeletedRightAfterItsSave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if err := converges(t, []action{{Kind: "save", ID: "b", Caption: "wheel"}, {Kind: "remove", File: "b.md"}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestRaces(t *testing.T) {
 	f := open(t, workshop())
 	var work sync.WaitGroup

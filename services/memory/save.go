@@ -153,8 +153,9 @@ func (s *shelf) keyAt(id, etag, otherwise string) string {
 // wrote notes an own write, so that older events do not undo it.
 func (s *shelf) wrote(key string, v store.Version) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.written[key] = v
+	s.written[key] = write{v, time.Now()}
+	s.mu.Unlock()
+	s.wake()
 }
 
 // conflict is the fault of a write that came too late.

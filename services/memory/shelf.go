@@ -27,21 +27,29 @@ type shelf struct {
 	closed chan struct{} // closed when the shelf follows its store no more
 	failed error         // why loading failed; set before ready is closed
 
+	wroteSome chan struct{} // holds one token while there is something to confirm
+
 	mu       sync.RWMutex
-	loading  bool                     // the first snapshot is coming in
-	files    map[string]*Note         // by key, each file as it is
-	keys     map[string][]string      // id to the keys of its files, sorted
-	notes    map[string]*Note         // id to the note shown
-	usable   map[string]*Note         // id to the note recalled
-	ids      []string                 // of notes, sorted
-	ranked   []*Note                  // usable, by weight of type and id
-	doubtful map[string]time.Time     // usable notes whose file is damaged, since when
-	written  map[string]store.Version // by key, own writes not yet seen by the watch
+	loading  bool                 // the first snapshot is coming in
+	files    map[string]*Note     // by key, each file as it is
+	keys     map[string][]string  // id to the keys of its files, sorted
+	notes    map[string]*Note     // id to the note shown
+	usable   map[string]*Note     // id to the note recalled
+	ids      []string             // of notes, sorted
+	ranked   []*Note              // usable, by weight of type and id
+	doubtful map[string]time.Time // usable notes whose file is damaged, since when
+	written  map[string]write     // by key, own writes the watch has not told of yet
 	recent   *versions
 	watchers map[*watcher]struct{}
 }
 
-// gone is what written holds for an own delete.
+// write is an own write of a file.
+type write struct {
+	version store.Version
+	at      time.Time
+}
+
+// gone is the version of a deleted file.
 const gone store.Version = ""
 
 func newShelf(docs store.Docs) *shelf {
@@ -50,8 +58,9 @@ func newShelf(docs store.Docs) *shelf {
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		files: map[string]*Note{}, keys: map[string][]string{},
 		notes: map[string]*Note{}, usable: map[string]*Note{},
-		doubtful: map[string]time.Time{}, written: map[string]store.Version{},
-		recent: newVersions(), watchers: map[*watcher]struct{}{},
+		doubtful: map[string]time.Time{}, written: map[string]write{},
+		wroteSome: make(chan struct{}, 1),
+		recent:    newVersions(), watchers: map[*watcher]struct{}{},
 	}
 }
 

@@ -107,7 +107,7 @@ func TestAgentsRecallAndReadOnly(t *testing.T) {
 		"get":    second(c.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: project, NoteId: "a"})),
 		"list":   second(c.ListNotes(ctx, &memoryv1.ListNotesRequest{ProjectId: project})),
 		"delete": second(c.DeleteNote(ctx, &memoryv1.DeleteNoteRequest{ProjectId: project, NoteId: "a"})),
-		"watch":  watch(c, ctx, project),
+		"watch":  watch(ctx, c, project),
 	} {
 		if fault.ReasonOf(err) != fault.CallerNotAllowed {
 			t.Errorf("%s: %v, want CALLER_NOT_ALLOWED", name, err)
@@ -128,7 +128,7 @@ func (o sameForMain) Versioned(ctx context.Context, project, worktree string) (s
 	return o.Opener.Versioned(ctx, project, worktree)
 }
 
-func watch(c memoryv1.MemoryServiceClient, ctx context.Context, project string) error {
+func watch(ctx context.Context, c memoryv1.MemoryServiceClient, project string) error {
 	s, err := c.WatchNotes(ctx, &memoryv1.WatchNotesRequest{ProjectId: project})
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func invalidFields(t *testing.T, c client) {
 	} {
 		for field, call := range calls {
 			t.Run(name+"/"+field, func(t *testing.T) {
-				f := refused(t, call(), fault.InvalidField)
+				f := faultOf(t, call(), fault.InvalidField)
 				if len(f.Fields) != 1 || f.Fields[0].Path != field || f.Fields[0].Message == "" {
 					t.Errorf("fields = %v, want %s", f.Fields, field)
 				}
@@ -89,7 +89,7 @@ func invalidFields(t *testing.T, c client) {
 		"control": "a\nb", "bidi": "a\u202Eb", "long": long(121),
 	} {
 		t.Run("note_id/"+name, func(t *testing.T) {
-			f := refused(t, c.try(with(func(n *memoryv1.Note) { n.NoteId = id })), fault.InvalidField)
+			f := faultOf(t, c.try(with(func(n *memoryv1.Note) { n.NoteId = id })), fault.InvalidField)
 			if len(f.Fields) != 1 || f.Fields[0].Path != "note.note_id" {
 				t.Errorf("fields = %v", f.Fields)
 			}

@@ -84,7 +84,7 @@ func staleEtag(t *testing.T, c client) {
 	second := c.save(&memoryv1.Note{NoteId: "a", Description: "d", Body: "two\n", Etag: first.GetEtag()})
 	third := &memoryv1.Note{NoteId: "a", Description: "d", Body: "three\n", Etag: first.GetEtag()}
 	_, err := c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project, Note: third})
-	f := refused(t, err, fault.StaleEtag)
+	f := faultOf(t, err, fault.StaleEtag)
 	if f.Meta["current_etag"] != second.GetEtag() {
 		t.Errorf("metadata = %v", f.Meta)
 	}
@@ -96,7 +96,7 @@ func staleEtag(t *testing.T, c client) {
 	_, err = c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project, Note: third})
 	refused(t, err, fault.StaleEtag)
 	_, err = c.DeleteNote(t.Context(), &memoryv1.DeleteNoteRequest{ProjectId: Project, NoteId: "a", Etag: first.GetEtag()})
-	f = refused(t, err, fault.StaleEtag)
+	f = faultOf(t, err, fault.StaleEtag)
 	if detail, _ := f.Detail.(*memoryv1.StaleNote); detail.GetCurrent().GetBody() != "two\n" {
 		t.Errorf("detail of the delete = %v", f.Detail)
 	}
@@ -111,7 +111,7 @@ func staleEtagOfLargeNotes(t *testing.T, c client) {
 	c.save(&memoryv1.Note{NoteId: "a", Description: "d", Body: "x" + body, Etag: first.GetEtag()})
 	_, err := c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project,
 		Note: &memoryv1.Note{NoteId: "a", Description: "d", Body: "y" + body, Etag: first.GetEtag()}})
-	f := refused(t, err, fault.StaleEtag)
+	f := faultOf(t, err, fault.StaleEtag)
 	detail, _ := f.Detail.(*memoryv1.StaleNote)
 	if len(detail.GetCurrent().GetBody()) != len(body)+1 || len(detail.GetBase().GetBody()) != len(body) {
 		t.Errorf("detail has %d and %d bytes", len(detail.GetCurrent().GetBody()), len(detail.GetBase().GetBody()))
@@ -123,7 +123,7 @@ func staleEtagOfADeletedNote(t *testing.T, c client) {
 	c.delete("a")
 	_, err := c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project,
 		Note: &memoryv1.Note{NoteId: "a", Description: "d", Body: "two\n", Etag: first.GetEtag()}})
-	f := refused(t, err, fault.StaleEtag)
+	f := faultOf(t, err, fault.StaleEtag)
 	detail, _ := f.Detail.(*memoryv1.StaleNote)
 	if detail.GetCurrent() != nil || detail.GetBase().GetBody() != "one\n" {
 		t.Errorf("detail = %v", detail)
@@ -133,7 +133,7 @@ func staleEtagOfADeletedNote(t *testing.T, c client) {
 func notFound(t *testing.T, c client) {
 	ctx := t.Context()
 	_, err := c.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: Project, NoteId: "nothing"})
-	if f := refused(t, err, fault.NoteNotFound); f.Meta["note"] != "nothing" {
+	if f := faultOf(t, err, fault.NoteNotFound); f.Meta["note"] != "nothing" {
 		t.Errorf("metadata = %v", f.Meta)
 	}
 	_, err = c.ReadNote(ctx, &memoryv1.ReadNoteRequest{ProjectId: Project, NoteId: "nothing"})

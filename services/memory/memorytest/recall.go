@@ -114,7 +114,7 @@ func readParts(t *testing.T, c client) {
 		t.Error("the parts are not the body")
 	}
 	_, err := c.ReadNote(t.Context(), &memoryv1.ReadNoteRequest{ProjectId: Project, NoteId: "long", Part: 99})
-	if f := refused(t, err, fault.InvalidField); len(f.Fields) != 1 || f.Fields[0].Path != "part" {
+	if f := faultOf(t, err, fault.InvalidField); len(f.Fields) != 1 || f.Fields[0].Path != "part" {
 		t.Errorf("fields = %v", f.Fields)
 	}
 	if r, err := c.ReadNote(t.Context(), &memoryv1.ReadNoteRequest{ProjectId: Project, NoteId: "long"}); err != nil || r.GetPart() != 1 {

@@ -99,8 +99,14 @@ func (c client) recall(r *memoryv1.RecallNotesRequest) *memoryv1.RecallNotesResp
 	return answer
 }
 
-// refused checks the reason of an error and returns it.
-func refused(t *testing.T, err error, want fault.Reason) *fault.Error {
+// refused checks the reason of an error.
+func refused(t *testing.T, err error, want fault.Reason) {
+	t.Helper()
+	faultOf(t, err, want)
+}
+
+// faultOf checks the reason of an error and returns its fault.
+func faultOf(t *testing.T, err error, want fault.Reason) *fault.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s", want)

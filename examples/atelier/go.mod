@@ -1,0 +1,3 @@
+module example.org/atelier
+
+go 1.26
