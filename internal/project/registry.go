@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/idea-ide/ideai/internal/fault"
@@ -54,10 +55,21 @@ func (p Project) worktreeAt(root string) string {
 	return MainWorktree
 }
 
-// Registry is a folder of projects. Nothing is kept in memory: every call
-// reads the folder, so that several processes may use one registry. Its
-// methods may be called from several goroutines at once.
-type Registry struct{ dir string }
+// Registry is a folder of projects. Every call looks at the folder, so that
+// several processes may use one registry; only the real path of a folder is
+// remembered, as long as the entry leads to that very folder. Its methods may
+// be called from several goroutines at once.
+type Registry struct {
+	dir   string
+	known sync.Map // id -> lead
+}
+
+// lead is where an entry led when it was last followed.
+type lead struct {
+	target string // of the link, "" for a real folder
+	info   fs.FileInfo
+	root   string
+}
 
 // OpenRegistry returns the registry kept in dir, which Register makes when it
 // is not there.
@@ -192,25 +204,43 @@ func (r *Registry) read(id string) Project {
 // when there is no such entry.
 func (r *Registry) find(p *Project) (ok bool) {
 	entry := filepath.Join(r.dir, p.ID)
-	p.Root = entry
-	if target, err := os.Readlink(entry); err == nil {
-		p.Root = target
-	} else if errors.Is(err, fs.ErrNotExist) {
+	target, err := os.Readlink(entry)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	root, err := filepath.EvalSymlinks(entry)
-	if errors.Is(err, fs.ErrNotExist) {
+	p.Root = entry
+	if target != "" {
+		p.Root = target
+	}
+	info, err := os.Stat(entry)
+	switch was, seen := r.known.Load(p.ID); {
+	case errors.Is(err, fs.ErrNotExist):
 		p.Problem = p.Root + " is gone; if it moved, run `ideai init --id " + p.ID + "` in its new folder, else `ideai project remove " + p.ID + "`"
 		return true
-	}
-	if err == nil {
-		p.Root = root
-		err = readable(root)
+	case err == nil && seen && was.(lead).target == target && os.SameFile(was.(lead).info, info):
+		p.Root = was.(lead).root
+		return true
+	case err == nil:
+		err = r.follow(p, entry, lead{target: target, info: info})
 	}
 	if err != nil {
 		p.Problem = unreadable(p.Root, err).Error()
 	}
 	return true
+}
+
+// follow finds the real path of an entry's folder and remembers it.
+func (r *Registry) follow(p *Project, entry string, l lead) error {
+	root, err := filepath.EvalSymlinks(entry)
+	if err != nil {
+		return err
+	}
+	p.Root, l.root = root, root
+	if err := readable(root); err != nil {
+		return err
+	}
+	r.known.Store(p.ID, l)
+	return nil
 }
 
 // readable tells why a folder cannot be read.

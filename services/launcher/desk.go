@@ -40,6 +40,7 @@ type launch struct {
 	ready   chan struct{}          // closed when the preparation ended
 	hosts   int                    // attached
 	until   time.Time              // it holds its instance until then
+	stored  bool                   // there is, or may be, a stored record
 }
 
 func (l *launch) id() string { return l.record.GetLaunchId() }
@@ -277,8 +278,10 @@ func (d *desk) sweep(now time.Time) []string {
 	for ; known > keptRecords && len(over) > 0; known-- {
 		oldest := over[len(over)-1]
 		over = over[:len(over)-1]
+		if d.launches[oldest.GetLaunchId()].stored {
+			touched = append(touched, oldest.GetLaunchId())
+		}
 		delete(d.launches, oldest.GetLaunchId())
-		touched = append(touched, oldest.GetLaunchId())
 	}
 	return touched
 }

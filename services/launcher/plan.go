@@ -111,8 +111,7 @@ func (b *planner) read() error {
 	if asked := b.req.GetKind(); asked != typev1.LaunchKind_LAUNCH_KIND_UNSPECIFIED {
 		b.kind = kindsIn[asked]
 	}
-	switch b.kind {
-	case provider.Continue, provider.Swap, provider.Rotation:
+	if slices.Contains([]provider.Kind{provider.Continue, provider.Swap, provider.Rotation}, b.kind) {
 		return needsHistory(string(b.kind))
 	}
 	b.headless = b.invocation.Headless || b.kind == provider.Headless || b.kind == provider.StructuredTurn

@@ -127,6 +127,7 @@ func (s *Service) load(ctx context.Context, d *desk) error {
 		if l.record.GetState() != launcherv1.LaunchState_LAUNCH_STATE_LOST {
 			l.until = until
 		}
+		l.stored = true
 		d.launches[l.id()] = l
 	}
 	return nil
@@ -215,26 +216,38 @@ func (r *recorder) take() map[dirtyRecord]struct{} {
 }
 
 const (
+	// writeDelay lets the changes of a moment be one write, and keeps it out of
+	// the way of the launch that made them.
+	writeDelay = 200 * time.Millisecond
 	sweepEvery = 30 * time.Second
 	lastFlush  = 5 * time.Second
 )
 
 // Run writes launch records until ctx ends, and then the last ones. Records
-// that cannot be written are tried again with the next sweep; launches go on
-// meanwhile.
+// that cannot be written are tried again with the next sweep, unless the files
+// are read-only; launches go on meanwhile.
 func (s *Service) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
+	var due <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
 			defer cancel()
 			s.flush(last)
+			if n := len(s.records.take()); n > 0 {
+				s.deps.Logger.ErrorContext(last, "launch records lost", "count", n)
+			}
 			return nil
 		case <-ticker.C:
 			s.sweep()
 		case <-s.records.wake:
+			if due == nil {
+				due = time.After(writeDelay)
+			}
+		case <-due:
+			due = nil
 			s.flush(ctx)
 		}
 	}
@@ -260,7 +273,9 @@ func (s *Service) flush(ctx context.Context) {
 		if err == nil || fault.ReasonOf(err) == fault.ProjectNotFound {
 			continue
 		}
-		s.records.remember(r.desk, r.id)
+		if fault.ReasonOf(err) != fault.StoreReadOnly {
+			s.records.remember(r.desk, r.id)
+		}
 		if ctx.Err() == nil {
 			s.deps.Logger.WarnContext(ctx, "launch record not written", "project", r.desk.project, "launch", r.id, "error", err)
 		}
@@ -273,7 +288,7 @@ func (s *Service) write(ctx context.Context, d *desk, id string) error {
 	if err != nil {
 		return err
 	}
-	record, request := d.stored(id)
+	record, request := d.toStore(id)
 	if record == nil {
 		err := docs.Delete(ctx, recordKey(id), store.Any)
 		if errors.Is(err, store.ErrNotFound) {
@@ -290,12 +305,13 @@ func (s *Service) write(ctx context.Context, d *desk, id string) error {
 	return err
 }
 
-// stored returns what is to be kept of a launch, nil when the desk has it no
-// more.
-func (d *desk) stored(id string) (record *launcherv1.Launch, request string) {
+// toStore returns what is to be kept of a launch, nil when the desk has it no
+// more. From here on it counts as stored, so that it is removed one day.
+func (d *desk) toStore(id string) (record *launcherv1.Launch, request string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l := d.launches[id]; l != nil {
+		l.stored = true
 		return l.record, l.request
 	}
 	return nil, ""

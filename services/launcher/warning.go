@@ -60,6 +60,7 @@ func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*la
 			case typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
 					"%s is named but not there; make it, or stop naming it", item.GetName()))
+			default: // as intended: budgets, and files the CLI reads by itself
 			}
 		}
 	}
@@ -88,6 +89,7 @@ func injectionWarnings(report *launcherv1.InjectionReport, profile string, kind 
 	case typev1.Verification_VERIFICATION_UNVERIFIED:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
 			"%s %s: the context was never seen to arrive by %s; ask the agent which rules it was given", profile, installed, report.GetCarrier()))
+	default:
 	}
 	if report.GetFrozenOnResume() && kind == typev1.LaunchKind_LAUNCH_KIND_NATIVE_RESUME {
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_FROZEN_CONTEXT, 0, report.GetCarrier(),

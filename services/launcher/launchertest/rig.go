@@ -41,6 +41,7 @@ type Rig struct {
 	Logs    *Logs
 	Stores  store.Opener
 	State   *storemem.Store
+	Home    string // has the registry of projects
 
 	Service *launchersvc.Service
 	Drain   *rpc.Drain
@@ -48,15 +49,15 @@ type Rig struct {
 
 	t          testing.TB
 	key        *auth.Key
-	home       string
 	contextSrv *grpc.Server
 	memorySrv  *grpc.Server
 	pipe       *rpc.Pipe
 	stop       func()
 }
 
-// NewRig starts a launcher. It ends with the test.
-func NewRig(t testing.TB) *Rig {
+// NewRig starts a launcher. It ends with the test. edit may change what it
+// stands on first.
+func NewRig(t testing.TB, edit ...func(*Rig)) *Rig {
 	t.Helper()
 	key, err := auth.NewKey()
 	if err != nil {
@@ -64,7 +65,10 @@ func NewRig(t testing.TB) *Rig {
 	}
 	r := &Rig{
 		Context: &Context{}, Memory: &Memory{}, Clock: &Clock{now: time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)}, Logs: &Logs{},
-		Stores: storemem.Opener(), State: storemem.New(), t: t, key: key, home: t.TempDir(),
+		Stores: storemem.Opener(), State: storemem.New(), t: t, key: key, Home: t.TempDir(),
+	}
+	for _, fn := range edit {
+		fn(r)
 	}
 	r.start()
 	t.Cleanup(func() { r.stop() })
@@ -89,7 +93,7 @@ func (r *Rig) start() {
 		register(srv)
 		done := make(chan error, 1)
 		go func() { done <- srv.Serve(pipe) }()
-		stops = append(stops, func() { srv.Stop(); <-done })
+		stops = append(stops, func() { srv.Stop(); r.ended(<-done) })
 		return srv
 	}
 	dial := func(pipe *rpc.Pipe, cfg rpc.ClientConfig) *grpc.ClientConn {
@@ -106,7 +110,7 @@ func (r *Rig) start() {
 	svc, err := launchersvc.New(launchersvc.Config{MemoryWait: 200 * time.Millisecond}, launchersvc.Deps{
 		Context:   contextv1.NewContextServiceClient(dial(contextPipe, rpc.ClientConfig{Token: relay.Token})),
 		Memory:    memoryv1.NewMemoryServiceClient(dial(memoryPipe, rpc.ClientConfig{Token: relay.Token})),
-		Projects:  project.OpenRegistry(filepath.Join(r.home, "projects")),
+		Projects:  r.Registry(),
 		Stores:    r.Stores,
 		State:     r.State,
 		Catalogue: provider.Builtin(),
@@ -124,7 +128,7 @@ func (r *Rig) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- svc.Run(ctx) }()
-	stops = append(stops, func() { cancel(); <-ran })
+	stops = append(stops, func() { cancel(); r.ended(<-ran) })
 	r.Drain = rpc.NewDrain(launcherv1.LauncherService_GetServerInfo_FullMethodName, launcherv1.LauncherService_Drain_FullMethodName)
 	r.pipe = rpc.NewOwnerPipe()
 	serve(rpc.ServerConfig{Drain: r.Drain}, r.pipe, func(s grpc.ServiceRegistrar) { launchergrpc.Register(s, svc) })
@@ -134,6 +138,17 @@ func (r *Rig) start() {
 			stops[i]()
 		}
 	})
+}
+
+func (r *Rig) ended(err error) {
+	if err != nil {
+		r.t.Error(err)
+	}
+}
+
+// Registry is the registry of projects.
+func (r *Rig) Registry() *project.Registry {
+	return project.OpenRegistry(filepath.Join(r.Home, "projects"))
 }
 
 func (r *Rig) logger() *slog.Logger {

@@ -2,6 +2,7 @@ package launchertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -133,7 +134,7 @@ func (s *suite) attach(p place, launch string) (stream grpc.ServerStreamingClien
 	}
 	return stream, func() {
 		cancel()
-		if _, err := stream.Recv(); err == io.EOF {
+		if _, err := stream.Recv(); errors.Is(err, io.EOF) {
 			s.t.Error("the stream ended without a reason")
 		}
 	}
