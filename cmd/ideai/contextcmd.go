@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
+	"github.com/idea-ide/ideai/host"
 	"github.com/idea-ide/ideai/internal/frontmatter"
 )
 
@@ -26,6 +28,17 @@ func (a *app) contextShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the context an agent would get now", Args: cobra.NoArgs,
 		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, _ []string) error {
+			if profile == "" {
+				var err error
+				var missing *host.NotInstalledError
+				profile, err = a.chooseProfile(cmd.Context(), s, at, agent)
+				if errors.As(err, &missing) {
+					profile, err = missing.Profile, nil // to look needs no CLI
+				}
+				if err != nil {
+					return err
+				}
+			}
 			r, err := s.launcher.PreviewContext(cmd.Context(), &launcherv1.PreviewContextRequest{
 				ProjectId: at.project, WorktreeId: at.worktree, AgentId: agent, ProfileId: profile, Task: task, Locale: a.locale(),
 			})

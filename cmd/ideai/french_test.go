@@ -80,7 +80,9 @@ func ofCall(n *ast.CallExpr) []string {
 			return out
 		}
 	case "BoolVar", "StringVar", "Int32Var", "StringSliceVar", "IntVar", "DurationVar", "Bool", "String", "Duration":
-		return literal(n.Args[len(n.Args)-1])
+		if len(n.Args) >= 3 { // flags; a document's String has the key alone
+			return literal(n.Args[len(n.Args)-1])
+		}
 	}
 	return nil
 }
@@ -91,7 +93,7 @@ func literal(e ast.Expr) []string {
 		return nil
 	}
 	s, err := strconv.Unquote(lit.Value)
-	if err != nil || !regexp.MustCompile(`\pL\pL`).MatchString(strings.ReplaceAll(s, "%s", "")) {
+	if err != nil || !regexp.MustCompile(`\pL`).MatchString(verb.ReplaceAllString(s, "")) {
 		return nil // nothing to say in any language
 	}
 	return []string{s}

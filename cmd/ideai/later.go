@@ -4,5 +4,3 @@ import "github.com/spf13/cobra"
 
 func (a *app) configCommand() *cobra.Command { return group("config", "x") }
 func (a *app) mcpCommand() *cobra.Command    { return group("mcp", "x") }
-
-var french = map[string]string{}

@@ -265,7 +265,7 @@ func (a *app) askTrust(ctx context.Context, s *session, at place) {
 	}
 	if a.people && !a.launch.dryRun {
 		to := *a.terminal
-		to.out = a.err // standard output is the CLI's
+		to.out = a.questions // standard output is the CLI's
 		to.table([]string{"file", "section", "bytes"}, trustRows(a, r.GetTrust()))
 		if a.ask("let agents follow these files of %s?", at.project) {
 			if _, err := setTrust(ctx, s, at, true); err == nil {

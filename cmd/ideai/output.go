@@ -26,17 +26,24 @@ type terminal struct {
 	lang     string // en or fr
 	asJSON   bool
 	colour   bool // out is a terminal that takes colour
-	people   bool // in and err are terminals: there is someone to ask
+	people   bool // in is a terminal: there is someone to ask, at questions
+	// questions is standard error or, when that goes elsewhere, the terminal.
+	questions io.Writer
 }
 
 func newTerminal(in, out, errOut *os.File) *terminal {
 	tty := isatty.IsTerminal(out.Fd())
 	_, noColour := os.LookupEnv("NO_COLOR")
-	return &terminal{
-		in: in, out: out, err: errOut,
+	t := &terminal{
+		in: in, out: out, err: errOut, questions: errOut,
 		colour: tty && !noColour && os.Getenv("TERM") != "dumb",
-		people: isatty.IsTerminal(in.Fd()) && isatty.IsTerminal(errOut.Fd()),
+		people: isatty.IsTerminal(in.Fd()),
 	}
+	if t.people && !isatty.IsTerminal(errOut.Fd()) {
+		f, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+		t.questions, t.people = f, err == nil
+	}
+	return t
 }
 
 // say writes one line of an answer in the person's language. Texts among the
@@ -137,7 +144,7 @@ func (t *terminal) ask(format string, args ...any) bool {
 	if !t.people {
 		return false
 	}
-	_, _ = fmt.Fprintf(t.err, t.tr(format)+t.tr(" [y/N] "), escaped(args)...)
+	_, _ = fmt.Fprintf(t.questions, t.tr(format)+t.tr(" [y/N] "), escaped(args)...)
 	line, _ := bufio.NewReader(t.in).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes", "o", "oui":

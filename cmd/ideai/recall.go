@@ -82,7 +82,7 @@ func (a *app) why(rank int, n *memoryv1.RecalledNote) {
 	a.say("%s is number %d, score %.2f", n.GetNoteId(), rank, n.GetScore())
 	rows := make([][]any, 0, len(n.GetWhy()))
 	for _, w := range n.GetWhy() {
-		rows = append(rows, []any{w.GetTerm(), w.GetMatched(), a.tr(w.GetField()), a.tr(recallReasons[w.GetKind()])})
+		rows = append(rows, []any{w.GetTerm(), w.GetMatched(), w.GetField(), a.tr(recallReasons[w.GetKind()])})
 	}
 	a.table([]string{"word", "met", "in", "because"}, rows)
 }

@@ -18,7 +18,7 @@ import (
 
 func testTerminal() (*terminal, *bytes.Buffer, *bytes.Buffer) {
 	var out, errOut bytes.Buffer
-	return &terminal{out: &out, err: &errOut, lang: "en"}, &out, &errOut
+	return &terminal{out: &out, err: &errOut, questions: &errOut, lang: "en"}, &out, &errOut
 }
 
 func TestExitCodes(t *testing.T) {
