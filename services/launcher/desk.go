@@ -28,6 +28,9 @@ const (
 type desk struct {
 	project string
 
+	loading sync.Mutex
+	loaded  bool // guarded by loading
+
 	mu       sync.Mutex
 	launches map[string]*launch
 }
@@ -287,17 +290,23 @@ func (d *desk) sweep(now time.Time) []string {
 }
 
 // desk returns the desk of a project, loading its records at the first use.
+// One project's slow disk keeps no other waiting.
 func (s *Service) desk(ctx context.Context, projectID string) (*desk, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d, ok := s.desks[projectID]; ok {
-		return d, nil
+	d := s.desks[projectID]
+	if d == nil {
+		d = &desk{project: projectID, launches: map[string]*launch{}}
+		s.desks[projectID] = d
 	}
-	d := &desk{project: projectID, launches: map[string]*launch{}}
-	if err := s.load(ctx, d); err != nil {
-		return nil, err
+	s.mu.Unlock()
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	if !d.loaded {
+		if err := s.load(ctx, d); err != nil {
+			return nil, err
+		}
+		d.loaded = true
 	}
-	s.desks[projectID] = d
 	return d, nil
 }
 

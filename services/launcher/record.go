@@ -112,6 +112,7 @@ func (s *Service) load(ctx context.Context, d *desk) error {
 		return storeFault(err)
 	}
 	until := s.deps.Clock().Add(holdTime)
+	found := map[string]*launch{}
 	for doc, err := range docs.List(ctx, recordsFolder) {
 		if err != nil {
 			return storeFault(err)
@@ -128,8 +129,11 @@ func (s *Service) load(ctx context.Context, d *desk) error {
 			l.until = until
 		}
 		l.stored = true
-		d.launches[l.id()] = l
+		found[l.id()] = l
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.launches = found
 	return nil
 }
 
