@@ -121,7 +121,7 @@ func basis(current []byte, d Draft) (*frontmatter.Doc, Draft, error) {
 			doc, _ = flatten(parsed)
 		}
 	}
-	d.Body = toLF(d.Body)
+	d.Body, d.Description, d.Type = toLF(d.Body), oneLine(d.Description), strings.TrimSpace(d.Type)
 	given := nested(d.Body)
 	if given == nil {
 		if failed := brokenFrontMatter(d.Body); failed != nil {

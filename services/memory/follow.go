@@ -22,10 +22,9 @@ const (
 // two of them.
 func (s *shelf) follow(ctx context.Context, log *slog.Logger) {
 	defer close(s.closed)
-	ctx, stop := context.WithCancel(ctx)
 	var confirming sync.WaitGroup
 	defer confirming.Wait()
-	defer stop()
+	defer s.stop()
 	confirming.Go(func() { s.confirm(ctx) })
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longPause) {
 		synced, err := s.watchOnce(ctx)

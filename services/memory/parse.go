@@ -107,8 +107,10 @@ func (n *Note) readDoc(doc *frontmatter.Doc, text string) {
 // descriptionOf returns the description as one line, clipped to its limit.
 func descriptionOf(doc *frontmatter.Doc) string {
 	s, _ := doc.String("description")
-	return clip(strings.Join(strings.Fields(s), " "), MaxDescription)
+	return clip(oneLine(s), MaxDescription)
 }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func typeOf(doc *frontmatter.Doc) string {
 	s, ok := doc.String("metadata", "type")

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -81,16 +82,41 @@ func New(c Config, d Deps) (*Service, error) {
 	return s, nil
 }
 
-// Run waits until ctx ends, then ends all watches and returns when nothing of
-// the service runs any more. Calls made after that fail with DRAINING.
+// idleAfter is how long the notes of a worktree stay loaded when nobody asks
+// for them or watches them.
+const idleAfter = 30 * time.Minute
+
+// Run forgets worktrees that nobody uses until ctx ends, then ends all watches
+// and returns when nothing of the service runs any more. Calls made after that
+// fail with DRAINING.
 func (s *Service) Run(ctx context.Context) error {
-	<-ctx.Done()
+	look := time.NewTicker(idleAfter / 6)
+	defer look.Stop()
+	for {
+		select {
+		case now := <-look.C:
+			s.closeIdle(now)
+			continue
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		s.stopped = true
+		s.mu.Unlock()
+		s.stop(draining())
+		s.work.Wait()
+		return nil
+	}
+}
+
+func (s *Service) closeIdle(now time.Time) {
 	s.mu.Lock()
-	s.stopped = true
-	s.mu.Unlock()
-	s.stop(draining())
-	s.work.Wait()
-	return nil
+	defer s.mu.Unlock()
+	for at, sh := range s.shelves {
+		if sh.idleSince(now) >= idleAfter {
+			sh.stop()
+			delete(s.shelves, at)
+		}
+	}
 }
 
 func draining() *fault.Error {
@@ -127,6 +153,9 @@ func (s *Service) shelf(ctx context.Context, at Place) (*shelf, error) {
 func (s *Service) open(ctx context.Context, at Place) (*shelf, error) {
 	s.mu.Lock()
 	sh, stopped := s.shelves[at], s.stopped
+	if sh != nil {
+		sh.used.Store(time.Now().UnixNano())
+	}
 	s.mu.Unlock()
 	if stopped {
 		return nil, draining()
@@ -145,7 +174,9 @@ func (s *Service) open(ctx context.Context, at Place) (*shelf, error) {
 	}
 	if sh = s.shelfOf(docs, at); sh == nil {
 		sh = newShelf(docs)
-		s.work.Go(func() { sh.follow(s.base, s.log.With("project", at.Project, "worktree", at.Worktree)) })
+		following, stop := context.WithCancel(s.base)
+		sh.stop = stop
+		s.work.Go(func() { sh.follow(following, s.log.With("project", at.Project, "worktree", at.Worktree)) })
 	}
 	s.shelves[at] = sh
 	return sh, nil

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/idea-ide/ideai/internal/store"
@@ -26,6 +27,8 @@ type shelf struct {
 	ready  chan struct{} // closed when the notes are loaded, or loading failed
 	closed chan struct{} // closed when the shelf follows its store no more
 	failed error         // why loading failed; set before ready is closed
+	stop   func()        // ends following the store
+	used   atomic.Int64  // when the shelf was last asked for, in Unix nanoseconds
 
 	wroteSome chan struct{} // holds one token while there is something to confirm
 
@@ -53,7 +56,7 @@ type write struct {
 const gone store.Version = ""
 
 func newShelf(docs store.Docs) *shelf {
-	return &shelf{
+	s := &shelf{
 		docs: docs, index: recall.NewIndex(), loading: true, seed: maphash.MakeSeed(),
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		files: map[string]*Note{}, keys: map[string][]string{},
@@ -62,6 +65,19 @@ func newShelf(docs store.Docs) *shelf {
 		wroteSome: make(chan struct{}, 1),
 		recent:    newVersions(), watchers: map[*watcher]struct{}{},
 	}
+	s.used.Store(time.Now().UnixNano())
+	return s
+}
+
+// idleSince returns how long nobody asked for the shelf; a watched one is in
+// use.
+func (s *shelf) idleSince(now time.Time) time.Duration {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if len(s.watchers) > 0 {
+		return 0
+	}
+	return now.Sub(time.Unix(0, s.used.Load()))
 }
 
 // lock takes the stripe of an id and returns how to release it.

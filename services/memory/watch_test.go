@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -201,6 +203,55 @@ func TestLoadingThatFailsIsTriedAgain(t *testing.T) {
 	if n, err := s.GetNote(t.Context(), here, "a"); err != nil || n.Description != "one" {
 		t.Errorf("again: %+v, %v", n, err)
 	}
+}
+
+// counting is a store that tells how many watches of it are open.
+type counting struct {
+	store.Docs
+	open atomic.Int32
+}
+
+func (c *counting) Watch(ctx context.Context, prefix string) iter.Seq2[store.Event, error] {
+	return func(yield func(store.Event, error) bool) {
+		c.open.Add(1)
+		defer c.open.Add(-1)
+		c.Docs.Watch(ctx, prefix)(yield)
+	}
+}
+
+func TestNotesNobodyUsesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, map[string]string{"good.md": good})
+		docs := &counting{Docs: f.docs}
+		s := start(t, opener{docs})
+		ask := func() {
+			a, err := s.RecallNotes(t.Context(), here, memorysvc.Question{Query: "lathe"})
+			if err != nil || len(a.Notes) != 1 || docs.open.Load() != 1 {
+				t.Fatalf("recalled %v, %v with %d watches", ids(a.Notes), err, docs.open.Load())
+			}
+		}
+		ask()
+		<-time.After(29 * time.Minute)
+		ask()
+		<-time.After(29 * time.Minute)
+		ask()
+		<-time.After(36 * time.Minute)
+		if n := docs.open.Load(); n != 0 {
+			t.Errorf("%d watches are open after half an hour", n)
+		}
+		ask()
+		ctx, cancel := context.WithCancel(t.Context())
+		next, end := iter.Pull2(s.WatchNotes(ctx, here))
+		defer end()
+		if _, err, _ := next(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour)
+		if n := docs.open.Load(); n != 1 {
+			t.Errorf("%d watches of notes that somebody watches", n)
+		}
+		cancel()
+	})
 }
 
 func TestWorktreesShareNothing(t *testing.T) {

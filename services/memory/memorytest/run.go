@@ -102,7 +102,7 @@ func (c client) recall(r *memoryv1.RecallNotesRequest) *memoryv1.RecallNotesResp
 // refused checks the reason of an error.
 func refused(t *testing.T, err error, want fault.Reason) {
 	t.Helper()
-	faultOf(t, err, want)
+	_ = faultOf(t, err, want)
 }
 
 // faultOf checks the reason of an error and returns its fault.
