@@ -98,3 +98,12 @@ func (c corpus) measure(x *recall.Index) map[string]*quality {
 	}
 	return out
 }
+
+// corpora returns every corpus by name.
+func corpora(t testing.TB) map[string]corpus {
+	return map[string]corpus{
+		"clinique":  readCorpus(t, "clinique.txt"),
+		"harbour":   readCorpus(t, "harbour.txt"),
+		"generated": generated(),
+	}
+}

@@ -71,6 +71,9 @@ type excerpt struct {
 	order  []int // chosen pieces, the best first
 }
 
+// underHeading is what a match in a heading counts for the text below it.
+const underHeading = 0.5
+
 // rate gives every piece what it is worth to each unit.
 func (e *excerpt) rate(worths map[string][]worth) {
 	var t tokenizer
@@ -82,6 +85,11 @@ func (e *excerpt) rate(worths map[string][]worth) {
 				p.units[w.unit] = max(p.units[w.unit], w.weight)
 			}
 		})
+		for _, h := range p.above {
+			for u, weight := range e.pieces[h].units {
+				p.units[u] = max(p.units[u], underHeading*weight)
+			}
+		}
 	}
 }
 
@@ -121,7 +129,9 @@ func (e *excerpt) choose() {
 	}
 	if len(e.order) == 0 {
 		for i := range e.pieces {
-			e.order = append(e.order, i)
+			if !e.pieces[i].heading {
+				e.order = append(e.order, i)
+			}
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (b *unitBuilder) expand() {
 		b.family(&u, w)
 		if w.df == 0 {
 			b.split(&u, w)
-			if len(u.alts) == 0 {
+			if len(u.alts) == 0 && !elsewhere(w.text) {
 				b.typos(&u, w)
 			}
 			u.idf = rarityWithout(b.x, u.alts)
@@ -153,46 +153,68 @@ func related(a, b string) bool {
 	return len(a)-len(b) <= 7 && len(b)-len(a) <= 7 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// typos adds forms that differ by one letter, or by two exchanged.
+// typos adds forms that the word may be a misspelling of: the first letter is
+// right and one letter is wrong, or two in a word of eight letters or more.
 func (b *unitBuilder) typos(u *unit, w *word) {
 	if len(w.text) < 5 || !stemmable(w.text) {
 		return
 	}
-	var forms []uint32
+	allowed := 1
+	if len(w.text) >= 8 {
+		allowed = 2
+	}
+	var near [3][]uint32
 	for _, key := range edgesOf(w.text) {
 		for _, id := range b.x.vocab.edges[key] {
-			if text := b.x.vocab.forms[id].text; len(text) >= 5 && oneEdit(w.text, text) {
-				forms = append(forms, id)
+			text := b.x.vocab.forms[id].text
+			if len(text) < 5 || text[0] != w.text[0] {
+				continue
+			}
+			if d := edits(w.text, text, allowed); d <= allowed {
+				near[d] = append(near[d], id)
 			}
 		}
 	}
-	if len(forms) > 0 {
-		slices.Sort(forms)
-		forms = slices.Compact(forms)
-		u.alts = append(u.alts, alternative{kind: Term, weight: typoWeight, idf: b.x.idf(b.x.frequency(forms)), forms: forms})
+	for d, forms := range near {
+		if len(forms) > 0 {
+			slices.Sort(forms)
+			forms = slices.Compact(forms)
+			u.alts = append(u.alts, alternative{kind: Term, weight: typoWeights[d], idf: b.x.idf(b.x.frequency(forms)), forms: forms})
+			return
+		}
 	}
 }
 
-// oneEdit reports whether one insertion, deletion, change or exchange of
-// neighbours turns a into b.
-func oneEdit(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
+// edits counts the insertions, deletions, changes and exchanges of neighbours
+// that turn a into b; more than most is most+1.
+func edits(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
 	}
-	if len(b)-len(a) > 1 {
-		return false
+	var rows [3][maxWord + 1]int
+	for j := range len(b) + 1 {
+		rows[1][j] = j
 	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
+	for i := 1; i <= len(a); i++ {
+		above, row, before := &rows[i%3], &rows[(i+1)%3], &rows[(i+2)%3]
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > most {
+			return most + 1
+		}
 	}
-	if len(a) < len(b) {
-		return a[i:] == b[i+1:]
-	}
-	if i == len(a) || a[i+1:] == b[i+1:] {
-		return true
-	}
-	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return rows[(len(a)+1)%3][len(b)]
 }
 
 // compounds adds a unit for every compound of the query that the notes have.

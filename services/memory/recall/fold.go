@@ -18,7 +18,7 @@ func (t *tokenizer) fold(s string, whole bool) string {
 			ascii = false
 			break
 		}
-		changed = changed || c >= 'A' && c <= 'Z' || whole && (c == '-' || c == '_')
+		changed = changed || c >= 'A' && c <= 'Z' || whole && (c == '-' || c == '_' || c == '\'')
 	}
 	if ascii && !changed {
 		return s
@@ -55,6 +55,3 @@ func (t *tokenizer) lower(r rune, whole bool) {
 		t.buf = utf8.AppendRune(t.buf, unicode.ToLower(r))
 	}
 }
-
-// foldWord folds one word.
-func foldWord(s string) string { return new(tokenizer).fold(s, false) }

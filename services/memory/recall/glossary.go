@@ -65,19 +65,29 @@ var builtinGlossary = sync.OnceValue(func() *glossary {
 // its words may have any order within one field. "#" begins a comment.
 func parseGlossary(text string) *glossary {
 	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}, english: map[string]bool{}, french: map[string]bool{}}
+	var near []string
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		var group glossGroup
 		same, related, _ := strings.Cut(line, "~")
 		en, fr, _ := strings.Cut(same, "=")
-		group.add(en, false, englishStem, g.english)
-		group.add(fr, false, frenchStem, g.french)
-		group.add(related, true, englishStem, g.english)
-		group.add(related, true, frenchStem, g.french)
-		g.groups = append(g.groups, group)
+		var group glossGroup
+		group.add(en, englishStem, false, g.english)
+		group.add(fr, frenchStem, false, g.french)
+		g.groups, near = append(g.groups, group), append(near, related)
+	}
+	for i, related := range near { // now it is known which words are whose
+		for item := range strings.SplitSeq(related, ",") {
+			english, french := g.phraseLanguages(item)
+			if english {
+				g.groups[i].add(item, englishStem, true, nil)
+			}
+			if french {
+				g.groups[i].add(item, frenchStem, true, nil)
+			}
+		}
 	}
 	for i, group := range g.groups {
 		for j, p := range group.phrases {
@@ -89,6 +99,30 @@ func parseGlossary(text string) *glossary {
 		}
 	}
 	return g
+}
+
+// languages reports in which languages a word may be: in one only when the
+// glossary has it, as it is written, in that one and not in the other.
+func (g *glossary) languages(word string) (english, french bool) {
+	english, french = g.english[word], g.french[word]
+	if !english && !french {
+		return true, true
+	}
+	return english, french
+}
+
+// phraseLanguages reports in which languages the glossary has all words of a phrase;
+// both when it has them in none.
+func (g *glossary) phraseLanguages(phrase string) (english, french bool) {
+	english, french = true, true
+	new(tokenizer).run(phrase, func(tok token) {
+		english = english && (tok.whole || g.english[tok.text])
+		french = french && (tok.whole || g.french[tok.text])
+	})
+	if !english && !french {
+		return true, true
+	}
+	return english, french
 }
 
 // keys returns the stem keys by which a word of a query is looked up: of the
@@ -106,19 +140,22 @@ func (g *glossary) keys(w *word, lang language) [2]string {
 }
 
 // add parses a comma-separated side of a line.
-func (g *glossGroup) add(side string, related bool, stem func(string) string, written map[string]bool) {
+func (g *glossGroup) add(side string, stem func(string) string, related bool, written map[string]bool) {
 	var t tokenizer
 	for item := range strings.SplitSeq(side, ",") {
 		p := glossPhrase{text: strings.TrimSpace(item), related: related}
-		last, plain := "", 0
+		last, plain, negated := "", 0, false
 		t.run(item, func(tok token) {
 			if tok.whole {
 				return
 			}
 			p.asks = p.asks || len(p.full) == 0 && questionWords[tok.text]
 			p.full = append(p.full, stem(tok.text))
-			written[tok.text] = true
+			if written != nil {
+				written[tok.text] = true
+			}
 			last = tok.text
+			negated = negated || negations[tok.text]
 			if noise(tok.text) {
 				return
 			}
@@ -129,12 +166,22 @@ func (g *glossGroup) add(side string, related bool, stem func(string) string, wr
 			}
 		})
 		cut := len(p.words) < len(p.full)
-		p.spoken = p.asks || cut && (plain == 0 || noise(last) && len(p.words) == 1)
+		p.spoken = p.asks || negated || repeats(p.words) || cut && (plain == 0 || noise(last) && len(p.words) == 1)
 		if len(p.full) == 0 || g.has(p) {
 			continue
 		}
 		g.phrases = append(g.phrases, p)
 	}
+}
+
+// repeats reports whether a word stands twice in a phrase, as in "bit by bit".
+func repeats(words []string) bool {
+	for i, w := range words {
+		if slices.Contains(words[:i], w) {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether the group holds p already, as when both languages stem
@@ -144,6 +191,8 @@ func (g *glossGroup) has(p glossPhrase) bool {
 }
 
 var questionWords = set("how who whom whose what which where when why combien qui quand ou quoi quel quelle quels quelles comment pourquoi")
+
+var negations = set("not no without never cannot doesn don isn ne pas sans jamais non")
 
 // How much what the glossary knows counts beside the word itself.
 const (

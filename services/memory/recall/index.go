@@ -25,14 +25,16 @@ type slot struct {
 	note    Note
 	lengths [fieldCount]uint16 // words in each field
 	classes [fieldCount]uint8  // their length classes
-	forms   []uint32           // the note's forms, ascending
+	forms   []uint32           // the note's forms: those it says, ascending, then those of its id only
+	said    int                // how many of forms it says
 	links   []string           // ids of notes it links to, ascending
 	used    bool
 }
 
 // NewIndex returns an empty index.
 func NewIndex() *Index {
-	return &Index{glossary: builtinGlossary(), byID: map[string]uint32{}, vocab: newVocabulary()}
+	g := builtinGlossary()
+	return &Index{glossary: g, byID: map[string]uint32{}, vocab: newVocabulary(g.languages)}
 }
 
 // Len returns how many notes the index holds.
@@ -107,12 +109,19 @@ func (x *Index) insert(a analysis) {
 		x.slots = append(x.slots, slot{})
 	}
 	s := slot{note: a.note, lengths: a.lengths, links: a.links, used: true, forms: make([]uint32, 0, len(a.forms))}
+	var named []uint32
 	for _, f := range a.forms {
 		id := x.vocab.intern(f.text)
 		x.vocab.forms[id].add(posting{slot: at, counts: f.counts})
-		s.forms = append(s.forms, id)
+		if f.counts.only(inName) {
+			named = append(named, id)
+		} else {
+			s.forms = append(s.forms, id)
+		}
 	}
 	slices.Sort(s.forms)
+	s.said = len(s.forms)
+	s.forms = append(s.forms, named...)
 	for f, n := range a.lengths {
 		x.sums[f] += uint64(n)
 		s.classes[f] = lengthClass(int(n))

@@ -15,11 +15,10 @@ const (
 const (
 	exactWeight     = 1.0
 	stemWeight      = 0.95
-	crossWeight     = 0.6
+	crossWeight     = 0.6 // the stem of the other language
 	joinedWeight    = 0.9
 	splitWeight     = 0.7
 	familyWeight    = 0.4
-	typoWeight      = 0.5
 	compoundWeight  = 0.5
 	phraseWeight    = 0.6  // of a unit made of words without weight of their own
 	insidePhrase    = 0.6  // of what stands for a word when a phrase stands for more
@@ -27,6 +26,9 @@ const (
 	unknownFactor   = 0.7  // of a word that neither the notes nor the glossary know
 	elsewhereFactor = 2.5  // of such a word that speaks of something else
 )
+
+// typoWeights is what a misspelling counts, by the number of wrong letters.
+var typoWeights = [3]float64{0, 0.5, 0.4}
 
 // unit is what one word of the query asks for.
 type unit struct {

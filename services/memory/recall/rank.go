@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -12,6 +13,10 @@ const (
 	minScore    = 0.11
 	minRelative = 0.3
 )
+
+// minScoreLone is what a note must reach that meets one word of a question of
+// three or more.
+const minScoreLone = 0.145
 
 // The same for a question with words of everyday life that no note has.
 const (
@@ -27,7 +32,12 @@ func (q question) floor(found []candidate) []candidate {
 			covered, least = minCoveredElsewhere, minScoreElsewhere
 		}
 	}
-	enough := func(c candidate) bool { return c.covered >= covered && c.score >= least }
+	enough := func(c candidate) bool {
+		if len(q.units) > 2 && bits.OnesCount64(c.met) == 1 && c.score < minScoreLone && !q.hinted {
+			return false
+		}
+		return c.covered >= covered && c.score >= least
+	}
 	best := 0.0
 	for _, c := range found {
 		if enough(c) {
@@ -164,10 +174,10 @@ func demoted(score, alikeness float64) float64 {
 	return score * (1 - alikeCost*(alikeness-alike)/(1-alike))
 }
 
-// alikeness is the part of two notes' distinct words that both have, or 0 when
-// it is below alike.
+// alikeness is the part of two notes' distinct words, ids apart, that both
+// have, or 0 when it is below alike.
 func (x *Index) alikeness(a, b uint32) float64 {
-	first, second := x.slots[a].forms, x.slots[b].forms
+	first, second := x.slots[a].forms[:x.slots[a].said], x.slots[b].forms[:x.slots[b].said]
 	all := len(first) + len(second)
 	allowed := int(float64(all) * (1 - alike) / (1 + alike))
 	common, apart := 0, 0
@@ -188,5 +198,5 @@ func (x *Index) alikeness(a, b uint32) float64 {
 			return 0
 		}
 	}
-	return float64(common) / float64(common+apart)
+	return float64(common) / float64(max(1, common+apart))
 }

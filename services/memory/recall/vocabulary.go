@@ -12,6 +12,8 @@ type vocabulary struct {
 	byKey map[string]uint32   // folded text to form
 	stems map[string][]uint32 // stem class to forms
 	edges map[string][]uint32 // first and last three letters to forms
+	// languages tells in which languages a word may be stemmed.
+	languages func(word string) (english, french bool)
 }
 
 // form is one distinct word or compound.
@@ -46,6 +48,11 @@ func (c counts) plus(f field) counts {
 	return c + 1<<countShift[f]
 }
 
+// only reports whether no other field than f counts.
+func (c counts) only(f field) bool {
+	return uint32(c)&^((1<<countBits[f]-1)<<countShift[f]) == 0
+}
+
 // smaller returns the least of both in every field.
 func (c counts) smaller(o counts) counts {
 	var out counts
@@ -55,8 +62,8 @@ func (c counts) smaller(o counts) counts {
 	return out
 }
 
-func newVocabulary() vocabulary {
-	return vocabulary{byKey: map[string]uint32{}, stems: map[string][]uint32{}, edges: map[string][]uint32{}}
+func newVocabulary(languages func(string) (english, french bool)) vocabulary {
+	return vocabulary{languages: languages, byKey: map[string]uint32{}, stems: map[string][]uint32{}, edges: map[string][]uint32{}}
 }
 
 // intern returns the number of a form, adding it when it is new.
@@ -73,13 +80,26 @@ func (v *vocabulary) intern(text string) uint32 {
 		v.forms = append(v.forms, form{text: text})
 	}
 	v.byKey[text] = id
-	for _, key := range []string{englishStem(text), frenchStem(text)} {
+	for _, key := range v.classes(text) {
 		v.stems[key] = append(v.stems[key], id)
 	}
 	for _, key := range edgesOf(text) {
 		v.edges[key] = append(v.edges[key], id)
 	}
 	return id
+}
+
+// classes returns the stem classes of a form.
+func (v *vocabulary) classes(text string) []string {
+	english, french := v.languages(text)
+	var keys []string
+	if english {
+		keys = append(keys, englishStem(text))
+	}
+	if french {
+		keys = append(keys, frenchStem(text))
+	}
+	return keys
 }
 
 // drop takes a note from a form, and the form from the vocabulary when it was
@@ -91,7 +111,7 @@ func (v *vocabulary) drop(id, slot uint32) {
 		return
 	}
 	delete(v.byKey, f.text)
-	for _, key := range []string{englishStem(f.text), frenchStem(f.text)} {
+	for _, key := range v.classes(f.text) {
 		removeFrom(v.stems, key, id)
 	}
 	for _, key := range edgesOf(f.text) {

@@ -33,10 +33,11 @@ var classNames = map[string]wordClass{
 type lexicon struct {
 	classes map[string]wordClass
 	talk    *regexp.Regexp
+	weak    map[string]bool // English stems of the weak words
 }
 
 var builtinWords = sync.OnceValue(func() lexicon {
-	w := lexicon{classes: map[string]wordClass{}}
+	w := lexicon{classes: map[string]wordClass{}, weak: map[string]bool{}}
 	var talk []string
 	var current wordClass
 	for line := range strings.Lines(wordsFile) {
@@ -51,6 +52,9 @@ var builtinWords = sync.OnceValue(func() lexicon {
 		default:
 			for _, word := range strings.Fields(line) {
 				w.classes[word] |= current
+				if current == weakWord {
+					w.weak[englishStem(word)] = true
+				}
 			}
 		}
 	}
@@ -69,7 +73,10 @@ var builtinWords = sync.OnceValue(func() lexicon {
 func noise(form string) bool { return builtinWords().classes[form]&noiseWord != 0 }
 
 // elsewhere reports whether a form belongs to everyday life outside work.
-func elsewhere(form string) bool { return builtinWords().classes[form]&elsewhereWord != 0 }
+func elsewhere(form string) bool {
+	classes := builtinWords().classes
+	return (classes[form]|classes[strings.TrimRight(form, "sx")])&elsewhereWord != 0
+}
 
 // language is what a question seems to be written in.
 type language uint8
@@ -114,6 +121,9 @@ func guessLanguage(forms []string) language {
 	return unknownLanguage
 }
 
+// weakWeight is what a word that any note may have counts.
+const weakWeight = 0.35
+
 // wordWeight says how much a form counts in a question, 0 to 1.
 func wordWeight(form string, lang language) float64 {
 	switch c := builtinWords().classes[form]; {
@@ -121,8 +131,8 @@ func wordWeight(form string, lang language) float64 {
 		c&englishStop != 0 && lang != frenchLanguage,
 		c&frenchStop != 0 && lang != englishLanguage:
 		return 0
-	case c&weakWord != 0:
-		return 0.35
+	case c&weakWord != 0, lang == englishLanguage && builtinWords().weak[englishStem(form)]:
+		return weakWeight
 	}
 	return 1
 }
