@@ -3,10 +3,11 @@ package server_test
 import (
 	"testing"
 
+	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
 	"github.com/idea-ide/ideai/internal/server/servertest"
-
+	"github.com/idea-ide/ideai/services/context/contexttest"
 	"github.com/idea-ide/ideai/services/launcher/launchertest"
 	"github.com/idea-ide/ideai/services/memory/memorytest"
 )
@@ -25,6 +26,13 @@ func TestAPI(t *testing.T) {
 			s := start(t)
 			s.Project(memorytest.Project, nil)
 			return s.Owner().Memory
+		})
+	})
+	t.Run("context", func(t *testing.T) {
+		contexttest.Run(t, func(t *testing.T) contextv1.ContextServiceClient {
+			s := start(t)
+			s.Project(contexttest.Project, nil)
+			return s.Owner().Context
 		})
 	})
 	t.Run("launcher", func(t *testing.T) {

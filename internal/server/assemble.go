@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 
@@ -24,6 +25,18 @@ import (
 	memorysvc "github.com/idea-ide/ideai/services/memory"
 	"github.com/idea-ide/ideai/services/memory/memorygrpc"
 )
+
+// runFunc does a service's background work until ctx ends.
+type runFunc func(ctx context.Context) error
+
+// service is one service behind its pipe.
+type service struct {
+	name string // full gRPC name
+	pipe *rpc.Pipe
+	grpc *grpc.Server
+	run  runFunc
+	conn *grpc.ClientConn // of the gateway
+}
 
 // assemble makes the services, joins them and puts the gateway before them.
 func (s *Server) assemble(key *auth.Key) error {

@@ -44,7 +44,7 @@ var table = []layer{
 	{packages: []string{"internal/page", "internal/tokens", "internal/frontmatter", "internal/safetext", "internal/merge3", "internal/build"},
 		may: []string{"internal/fault", "internal/safetext"}, never: append([]string{"internal/store/..."}, wire...)},
 	{packages: []string{"internal/store"}, may: []string{"internal/fault"}, never: slices.Concat(wire, everyones)},
-	{packages: []string{"internal/store/storetest"}, may: []string{"internal/fault", "internal/store", "internal/store/storemem"}, never: slices.Concat(wire, everyones)},
+	{packages: []string{"internal/store/storetest"}, may: []string{"internal/fault", "internal/store", "internal/store/storemem", "internal/store/storefault"}, never: slices.Concat(wire, everyones)},
 	{packages: []string{"internal/store/*"}, may: []string{"internal/fault", "internal/store", "internal/store/changes"}, never: slices.Concat(wire, everyones)},
 	{packages: []string{"internal/project"}, may: plain, never: slices.Concat(wire, everyones, drivers)},
 	{packages: []string{"internal/grpcerr", "internal/rpc/...", "internal/auth", "internal/telemetry", "internal/lifecycle", "internal/config"},

@@ -7,8 +7,8 @@
 // the launcher service and forwards the methods of the others as they come.
 //
 // A server ends when its context ends, when it is asked to drain, when it was
-// idle for long enough, or with an error when one of its services fails. It
-// stops in the order of Run's comment, and frees its files and its address.
+// idle for long enough, or with an error when one of its services fails. However
+// it ends, it frees its files and its address.
 package server
 
 import (
@@ -32,6 +32,7 @@ import (
 	"github.com/idea-ide/ideai/internal/auth"
 	"github.com/idea-ide/ideai/internal/background"
 	"github.com/idea-ide/ideai/internal/build"
+	"github.com/idea-ide/ideai/internal/lifecycle"
 	"github.com/idea-ide/ideai/internal/rpc"
 	launchersvc "github.com/idea-ide/ideai/services/launcher"
 	memorysvc "github.com/idea-ide/ideai/services/memory"
@@ -48,7 +49,7 @@ type Config struct {
 	// calls for that long; 0 = never.
 	IdleTimeout time.Duration
 	// StopTimeout bounds how long running calls may take once the server
-	// stops; 0 = DefaultStopTimeout.
+	// stops; 0 = lifecycle.DefaultStopTimeout.
 	StopTimeout time.Duration
 	// TakeoverWait is how long to wait for the address while another server
 	// still holds it; 0 = refuse at once.
@@ -64,9 +65,6 @@ type Config struct {
 	Meter      metric.MeterProvider
 	Propagator propagation.TextMapPropagator
 }
-
-// DefaultStopTimeout is how long running calls may take once a server stops.
-const DefaultStopTimeout = 5 * time.Second
 
 // Server is all services in one process. Run runs it once.
 type Server struct {
@@ -92,9 +90,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.StopTimeout == 0 {
-		cfg.StopTimeout = DefaultStopTimeout
 	}
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("server: make the state directory: %w", err)
@@ -140,42 +135,62 @@ func (s *Server) Addr() net.Addr { return s.addr }
 func (s *Server) Dial(cfg rpc.ClientConfig) (*grpc.ClientConn, error) { return s.inside.Dial(cfg) }
 
 // Run serves until ctx ends, the server is drained or idle (nil), or a part of
-// it fails. It stops in this order:
-//
-//  1. health says NOT_SERVING, new calls are refused as DRAINING;
-//  2. streams end;
-//  3. running calls finish, at most StopTimeout, then they are cut off;
-//  4. the services end, the last begun first, each with its gRPC server;
-//  5. the stores close, which frees their locks;
-//  6. the address is free.
+// it fails. It stops in the order of lifecycle.Run, the gateway first and the
+// services after it; last, the address is free.
 func (s *Server) Run(ctx context.Context) error {
 	listeners, release, err := s.listen(ctx)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
 	defer release()
+	until, stopWatch := s.until(ctx)
+	defer stopWatch()
+	err = lifecycle.Run(ctx, lifecycle.Plan{
+		Log:         s.log,
+		Units:       append(s.units(), lifecycle.Unit{Name: "gateway", Server: s.gateway, Listeners: listeners, Run: s.launcher.Run}),
+		Ready:       func() { s.begun(ctx) },
+		Until:       until,
+		NotServing:  s.health.Shutdown,
+		EndStreams:  func() { s.drain.Begin(); s.launcher.Drain(ctx, "stopping") },
+		Close:       []func() error{s.close},
+		StopTimeout: s.config.StopTimeout,
+	})
+	s.log.InfoContext(ctx, "stopped")
+	return err
+}
 
-	failed := make(chan error, 2*len(s.services)+len(listeners)+1)
+// units are the services behind the gateway, those called by others first.
+func (s *Server) units() []lifecycle.Unit {
+	var out []lifecycle.Unit
 	for _, svc := range s.services {
-		svc.begin(failed)
+		out = append(out, lifecycle.Unit{Name: svc.name, Server: svc.grpc, Listeners: []net.Listener{svc.pipe}, Run: svc.run})
 	}
-	gateway := newTasks(failed)
-	for _, l := range listeners {
-		gateway.run("gateway", func(context.Context) error { return s.gateway.Serve(l) })
-	}
-	gateway.run("launcher", s.launcher.Run)
+	return out
+}
+
+func (s *Server) begun(ctx context.Context) {
 	for name := range s.GetServiceInfo() {
 		s.health.SetServingStatus(name, healthv1.HealthCheckResponse_SERVING)
 	}
 	close(s.ready)
 	s.log.InfoContext(ctx, "serving", "address", s.config.Address, "build", s.config.Build.ID, "pid", os.Getpid())
+}
 
-	why, err := s.wait(ctx, failed)
-	s.log.InfoContext(ctx, "stopping", "why", why)
-	s.stop(ctx, why, gateway)
-	err = errors.Join(err, s.close())
-	s.log.InfoContext(ctx, "stopped")
-	return err
+// until tells why the server has to stop although nobody said so to Run.
+func (s *Server) until(ctx context.Context) (<-chan string, func()) {
+	watch, stop := context.WithCancel(ctx)
+	idle := idleAfter(watch, s.config.IdleTimeout, s.lastUse)
+	why := make(chan string, 1)
+	go func() {
+		select {
+		case <-watch.Done():
+		case <-s.launcher.Drained():
+			why <- "drained"
+		case <-idle:
+			why <- "idle"
+		}
+	}()
+	return why, stop
 }
 
 // listen opens the address, if there is one, and the pipe of the process.
@@ -195,38 +210,4 @@ func (s *Server) listen(ctx context.Context) ([]net.Listener, func(), error) {
 	}
 	s.addr = l.Addr()
 	return append(listeners, l), release, nil
-}
-
-// wait returns why the server has to stop, with an error when that is one.
-func (s *Server) wait(ctx context.Context, failed <-chan error) (why string, err error) {
-	watch, stopWatch := context.WithCancel(ctx)
-	defer stopWatch()
-	select {
-	case <-ctx.Done():
-		return "asked to stop", nil
-	case <-s.launcher.Drained():
-		return "drained", nil
-	case <-idleAfter(watch, s.config.IdleTimeout, s.lastUse):
-		return "idle", nil
-	case err := <-failed:
-		return "a service failed", err
-	}
-}
-
-func (s *Server) stop(ctx context.Context, why string, gateway *tasks) {
-	s.health.Shutdown()
-	s.drain.Begin()
-	s.launcher.Drain(ctx, why)
-	stopGracefully(s.gateway, s.config.StopTimeout)
-	gateway.end()
-	for i := range s.services {
-		s.services[len(s.services)-1-i].end(s.config.StopTimeout)
-	}
-}
-
-// stopGracefully lets running calls finish for a while, then cuts them off.
-func stopGracefully(g *grpc.Server, timeout time.Duration) {
-	cut := time.AfterFunc(timeout, g.Stop)
-	defer cut.Stop()
-	g.GracefulStop()
 }
