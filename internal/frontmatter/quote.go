@@ -55,7 +55,7 @@ func quoteKey(key string) string {
 }
 
 func quote(s string, flow bool) string {
-	if bareText.MatchString(s) && !strings.HasSuffix(s, " ") && !reserved(s) && !(flow && strings.Contains(s, ",")) {
+	if bareText.MatchString(s) && !strings.HasSuffix(s, " ") && !reserved(s) && (!flow || !strings.Contains(s, ",")) {
 		return s
 	}
 	return quoted(s)

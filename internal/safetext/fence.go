@@ -65,6 +65,9 @@ func Line(s string) string {
 }
 
 func escapeTags(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
 	return tag.ReplaceAllStringFunc(s, func(t string) string {
 		if rest, ok := strings.CutPrefix(t, "<"); ok {
 			return "&lt;" + rest

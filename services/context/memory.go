@@ -22,7 +22,10 @@ func (c *composition) memory() error {
 	if len(c.in.Notes) == 0 {
 		return c.keep(d, false)
 	}
-	m := &memoryWriter{draft: d, texts: c.texts, notes: c.in.Notes, tools: c.in.Tools, total: max(c.in.NotesTotal, len(c.in.Notes))}
+	m := &memoryWriter{draft: d, texts: c.texts, tools: c.in.Tools, total: max(c.in.NotesTotal, len(c.in.Notes))}
+	for _, n := range c.in.Notes {
+		m.notes = append(m.notes, m.note(n))
+	}
 	return c.keep(d, m.write(c.budgets.MemoryIndex))
 }
 
@@ -30,9 +33,29 @@ func (c *composition) memory() error {
 type memoryWriter struct {
 	*draft
 	texts *texts
-	notes []Note
+	notes []note
 	tools []string
 	total int
+}
+
+// note is a note with what may be given of it.
+type note struct {
+	source      string
+	text        string // "" for one that is only named
+	pointer     string // the note by name
+	pointerCost int
+}
+
+func (m *memoryWriter) note(n Note) note {
+	out := note{source: "note:" + n.ID, pointer: "- `" + safetext.Line(n.ID) + "`"}
+	if about := safetext.Line(n.Description); about != "" {
+		out.pointer += " — " + about
+	}
+	if n.Form != Pointer {
+		out.text = strings.TrimSpace(n.Text)
+	}
+	out.pointerCost = m.cost(out.pointer)
+	return out
 }
 
 // block is a note's text as it stands in the section.
@@ -67,24 +90,16 @@ func (m *memoryWriter) write(index int) bool {
 
 // report accounts for the notes that are named: those by their own wish, those
 // that lost their text to the budget, and those there was no room to name.
-func (m *memoryWriter) report(list, rest []Note) {
+func (m *memoryWriter) report(list, rest []note) {
 	for _, n := range list {
-		m.section.Sources = append(m.section.Sources, Source{"note:" + n.ID, m.count(pointer(n))})
-		if text := n.text(); text != "" {
-			m.leave("note:"+n.ID, Shortened, m.count(text))
+		m.section.Sources = append(m.section.Sources, Source{n.source, n.pointerCost})
+		if n.text != "" {
+			m.leave(n.source, Shortened, m.count(n.text))
 		}
 	}
 	for _, n := range rest {
-		m.leave("note:"+n.ID, OverItsBudget, m.count(pointer(n))+m.count(n.text()))
+		m.leave(n.source, OverItsBudget, n.pointerCost+m.count(n.text))
 	}
-}
-
-// text is what is given of the note beside its name.
-func (n *Note) text() string {
-	if n.Form == Pointer {
-		return ""
-	}
-	return strings.TrimSpace(n.Text)
 }
 
 // head is the line that says how many notes there are beyond the chosen ones.
@@ -110,20 +125,19 @@ func (m *memoryWriter) headCost() int {
 
 // choose takes texts while they fit, shortening one that does not, and returns
 // the notes that are left to be named.
-func (m *memoryWriter) choose(room int) (blocks []block, named []Note) {
+func (m *memoryWriter) choose(room int) (blocks []block, named []note) {
 	for _, n := range m.notes {
-		text, source := n.text(), "note:"+n.ID
-		if text == "" {
+		if n.text == "" {
 			named = append(named, n)
 			continue
 		}
-		b := m.block(source, text)
+		b := m.block(n.source, n.text)
 		if whole := b.cost; whole > room {
-			if b = m.excerpt(source, text, room); b.text == "" {
+			if b = m.excerpt(n.source, n.text, room); b.text == "" {
 				named = append(named, n)
 				continue
 			}
-			m.leave(source, Shortened, whole-b.cost)
+			m.leave(n.source, Shortened, whole-b.cost)
 		}
 		room -= b.cost
 		blocks = append(blocks, b)
@@ -161,20 +175,11 @@ func (m *memoryWriter) excerpt(source, text string, room int) block {
 	return b
 }
 
-// pointer is a note by name.
-func pointer(n Note) string {
-	line := "- `" + safetext.Line(n.ID) + "`"
-	if about := safetext.Line(n.Description); about != "" {
-		line += " — " + about
-	}
-	return line
-}
-
 // index is a list of notes by name.
-func (m *memoryWriter) index(notes []Note) string {
+func (m *memoryWriter) index(notes []note) string {
 	lines := make([]string, len(notes))
 	for i, n := range notes {
-		lines[i] = pointer(n)
+		lines[i] = n.pointer
 	}
 	lead := m.texts.byName
 	if slices.Contains(m.tools, toolRead) {
@@ -187,8 +192,8 @@ func (m *memoryWriter) index(notes []Note) string {
 func (m *memoryWriter) pointersCost() int {
 	cost := 0
 	for _, n := range m.notes {
-		if n.text() == "" {
-			cost += m.cost(pointer(n))
+		if n.text == "" {
+			cost += n.pointerCost
 		}
 	}
 	if cost > 0 {
@@ -198,11 +203,11 @@ func (m *memoryWriter) pointersCost() int {
 }
 
 // name returns the notes that are named, and those there is no room to name.
-func (m *memoryWriter) name(notes []Note, room int) (list, rest []Note) {
+func (m *memoryWriter) name(notes []note, room int) (list, rest []note) {
 	left := room - m.cost(m.index(nil))
 	for _, n := range notes {
-		if cost := m.cost(pointer(n)); cost <= left {
-			left -= cost
+		if n.pointerCost <= left {
+			left -= n.pointerCost
 			list = append(list, n)
 		} else {
 			rest = append(rest, n)

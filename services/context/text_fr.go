@@ -31,7 +31,7 @@ var frenchTexts = texts{
 			{toolReply, "Un message qui commence par `[ticket` te pose une question : réponds avec `idea_reply` avant de finir ton tour."},
 		},
 		{
-			{toolHandoff, "**Quand tu ne sais plus ce qui a été convenu**, par exemple après une compaction : `idea_handoff_read`."},
+			{toolHandoff, "**Quand tu ne sais plus ce qui a été convenu**, par exemple après une compaction : `idea_handoff_read`."}, //nolint:misspell // it is French
 		},
 	},
 	skills: "Compétences de ce projet. Quand l'une convient à la tâche, lis d'abord son fichier :",

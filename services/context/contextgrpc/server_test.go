@@ -114,7 +114,7 @@ func calls(project, worktree string) map[string]proto.Message {
 }
 
 // eachMethod calls every method of the service.
-func eachMethod(t *testing.T, conn grpc.ClientConnInterface, ctx context.Context, requests map[string]proto.Message, check func(method string, request proto.Message, err error)) {
+func eachMethod(ctx context.Context, t *testing.T, conn grpc.ClientConnInterface, requests map[string]proto.Message, check func(method string, request proto.Message, err error)) {
 	t.Helper()
 	methods := contextv1.File_idea_context_v1_context_proto.Services().Get(0).Methods()
 	for i := range methods.Len() {
@@ -146,7 +146,7 @@ func TestAgentsCallNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := serve(t, storemem.Opener(), contextsvc.NewFiles(only(t.TempDir())), rpc.ServerConfig{Verifier: key.Verifier()})
-	eachMethod(t, conn, auth.WithToken(t.Context(), token), calls(contexttest.Project, ""), func(method string, _ proto.Message, err error) {
+	eachMethod(auth.WithToken(t.Context(), token), t, conn, calls(contexttest.Project, ""), func(method string, _ proto.Message, err error) {
 		if fault.ReasonOf(err) != fault.CallerNotAllowed {
 			t.Errorf("%s: %v, want CALLER_NOT_ALLOWED", method, err)
 		}
@@ -163,7 +163,7 @@ func TestUnknownPlaces(t *testing.T) {
 		project, worktree string
 		reason            fault.Reason
 	}{{"nobody", "", fault.ProjectNotFound}, {contexttest.Project, "nowhere", fault.WorktreeNotFound}} {
-		eachMethod(t, conn, t.Context(), calls(place.project, place.worktree), func(method string, request proto.Message, err error) {
+		eachMethod(t.Context(), t, conn, calls(place.project, place.worktree), func(method string, request proto.Message, err error) {
 			if request.ProtoReflect().Descriptor().Fields().ByName("project_id") == nil {
 				return
 			}

@@ -84,10 +84,7 @@ func deletePersona(t *testing.T, c client) {
 	now := c.savePersona(&contextv1.Persona{AgentId: "dev", Body: "two\n", Etag: old.GetEtag()})
 	stale := request()
 	stale.Etag = old.GetEtag()
-	f := refused(t, second(c.DeletePersona(t.Context(), stale)), fault.StaleEtag)
-	if f.Meta["current_etag"] != now.GetEtag() {
-		t.Errorf("current_etag = %q, want %q", f.Meta["current_etag"], now.GetEtag())
-	}
+	refused(t, second(c.DeletePersona(t.Context(), stale)), fault.StaleEtag, "current_etag", now.GetEtag())
 	stale.Etag = now.GetEtag()
 	must(t, second(c.DeletePersona(t.Context(), stale)))
 	refused(t, second(c.GetPersona(t.Context(), &contextv1.GetPersonaRequest{ProjectId: Project, AgentId: "dev"})), fault.PersonaNotFound)
@@ -195,20 +192,14 @@ func (c client) saves() map[string]func(text, etag string) (string, error) {
 }
 
 func staleEtags(t *testing.T, c client) {
-	for name, save := range c.saves() {
-		gone := refused(t, second(save("zero", "0123")), fault.StaleEtag)
-		if gone.Meta["current_etag"] != "" {
-			t.Errorf("%s: what is not there has etag %q", name, gone.Meta["current_etag"])
-		}
+	for _, save := range c.saves() {
+		refused(t, second(save("zero", "0123")), fault.StaleEtag, "current_etag", "")
 		first, err := save("one", "")
 		must(t, err)
 		current, err := save("two", first)
 		must(t, err)
 		for _, etag := range []string{"", first, "any", "absent"} {
-			f := refused(t, second(save("three", etag)), fault.StaleEtag)
-			if f.Meta["current_etag"] != current {
-				t.Errorf("%s with etag %q: current_etag = %q, want %q", name, etag, f.Meta["current_etag"], current)
-			}
+			refused(t, second(save("three", etag)), fault.StaleEtag, "current_etag", current)
 		}
 	}
 }
@@ -257,14 +248,8 @@ func manyWriters(t *testing.T, c client) {
 }
 
 func notFound(t *testing.T, c client) {
-	f := refused(t, second(c.GetPersona(t.Context(), &contextv1.GetPersonaRequest{ProjectId: Project, AgentId: "x"})), fault.PersonaNotFound)
-	if f.Meta["agent"] != "x" {
-		t.Errorf("meta = %v", f.Meta)
-	}
-	f = refused(t, second(c.GetSkill(t.Context(), &contextv1.GetSkillRequest{ProjectId: Project, SkillId: "x"})), fault.SkillNotFound)
-	if f.Meta["skill"] != "x" {
-		t.Errorf("meta = %v", f.Meta)
-	}
+	refused(t, second(c.GetPersona(t.Context(), &contextv1.GetPersonaRequest{ProjectId: Project, AgentId: "x"})), fault.PersonaNotFound, "agent", "x")
+	refused(t, second(c.GetSkill(t.Context(), &contextv1.GetSkillRequest{ProjectId: Project, SkillId: "x"})), fault.SkillNotFound, "skill", "x")
 }
 
 // saveRefuses: what an agent could not be given is refused at the save.
@@ -280,15 +265,9 @@ func saveRefuses(t *testing.T, c client) {
 			t.Errorf("%s: the refused saves left something behind: %v", name, err)
 		}
 	}
-	f := refused(t, second(c.SavePersona(t.Context(), &contextv1.SavePersonaRequest{ProjectId: Project,
-		Persona: &contextv1.Persona{AgentId: "x", Description: "a\u200Bb"}})), fault.HiddenText)
-	if f.Meta["name"] != ".ideai/agents/x.md" {
-		t.Errorf("meta = %v", f.Meta)
-	}
+	refused(t, second(c.SavePersona(t.Context(), &contextv1.SavePersonaRequest{ProjectId: Project,
+		Persona: &contextv1.Persona{AgentId: "x", Description: "a\u200Bb"}})), fault.HiddenText, "name", ".ideai/agents/x.md")
 	for _, from := range []string{"../CLAUDE.md", "/etc/passwd", "a/../../b", `..\b`} {
-		f := refused(t, second(c.SaveRules(t.Context(), &contextv1.SaveRulesRequest{ProjectId: Project, Rules: &contextv1.Rules{RulesFrom: []string{from}}})), fault.OutsideProject)
-		if f.Meta["name"] != from {
-			t.Errorf("meta = %v", f.Meta)
-		}
+		refused(t, second(c.SaveRules(t.Context(), &contextv1.SaveRulesRequest{ProjectId: Project, Rules: &contextv1.Rules{RulesFrom: []string{from}}})), fault.OutsideProject, "name", from)
 	}
 }

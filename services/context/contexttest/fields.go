@@ -95,9 +95,10 @@ func invalidFields(t *testing.T, c client) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := refused(t, tc.call(client{c.ContextServiceClient, t}), fault.InvalidField)
-			if !slices.ContainsFunc(f.Fields, func(v fault.Field) bool { return v.Path == tc.field }) {
-				t.Errorf("fields = %v, want %s", f.Fields, tc.field)
+			err := tc.call(client{c.ContextServiceClient, t})
+			refused(t, err, fault.InvalidField)
+			if f, _ := fault.As(err); !slices.ContainsFunc(f.Fields, func(v fault.Field) bool { return v.Path == tc.field }) {
+				t.Errorf("%v does not name the field %s", err, tc.field)
 			}
 		})
 	}

@@ -112,8 +112,9 @@ func must(t *testing.T, err error) {
 
 func second[T any](_ T, err error) error { return err }
 
-// refused holds an error to a reason and the keys of its metadata.
-func refused(t *testing.T, err error, reason fault.Reason) *fault.Error {
+// refused holds an error to a reason, the keys of its metadata, and the values
+// of some, given as key, value pairs.
+func refused(t *testing.T, err error, reason fault.Reason, pairs ...string) {
 	t.Helper()
 	f, ok := fault.As(err)
 	if !ok || f.Reason != reason {
@@ -122,7 +123,11 @@ func refused(t *testing.T, err error, reason fault.Reason) *fault.Error {
 	if keys := slices.Sorted(maps.Keys(f.Meta)); !slices.Equal(keys, slices.Sorted(slices.Values(reason.MetaKeys()))) {
 		t.Errorf("%s has the metadata %v, want the keys %v", reason, f.Meta, reason.MetaKeys())
 	}
-	return f
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if got := f.Meta[pairs[i]]; got != pairs[i+1] {
+			t.Errorf("%s: %s = %q, want %q", reason, pairs[i], got, pairs[i+1])
+		}
+	}
 }
 
 func equal(t *testing.T, got, want proto.Message) {
