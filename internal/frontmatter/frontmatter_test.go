@@ -114,6 +114,7 @@ func TestErrorsNameTheFilesLine(t *testing.T) {
 		"a word":         {"---\nhello\n---\n", 2},
 		"marks":          {"---\nname: x\n<<<<<<< ours\na: b\n=======\na: c\n>>>>>>> theirs\n---\n", 3},
 		"crlf":           {"---\r\nname: x\r\ntags: [a\r\nb: c\r\n---\r\n", 4},
+		"lone returns":   {"---\n\r\r0\n---", 2},
 		"with a mark":    {"\uFEFF---\nname: a: b\n---\n", 2},
 		"deep nesting":   {"---\na: " + strings.Repeat("[", 20_000) + "\n---\n", 2},
 		"beyond a limit": {"---\n" + strings.Repeat("# x\n", frontmatter.MaxMeta/4+1) + "---\n", 1},

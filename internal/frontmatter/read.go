@@ -21,7 +21,10 @@ func (d *Doc) read(meta string) (root *ast.MappingNode, err error) {
 	if strings.Count(meta, "[")+strings.Count(meta, "{") > maxBrackets {
 		return nil, &Error{Line: d.shift + 1, Msg: fmt.Sprintf("more than %d brackets", maxBrackets)}
 	}
-	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(meta, "\r\n", "\n")), parser.ParseComments)
+	// The parser takes a lone carriage return for the end of a line; no editor
+	// does, and line numbers are the file's.
+	meta = strings.ReplaceAll(strings.ReplaceAll(meta, "\r\n", "\n"), "\r", " ")
+	file, err := parser.ParseBytes([]byte(meta), parser.ParseComments)
 	if err != nil {
 		return nil, d.located(err)
 	}

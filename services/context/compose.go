@@ -71,7 +71,7 @@ func (s *Service) Compose(ctx context.Context, at Place, in Inputs) (EffectiveCo
 		person = c.texts.nobody
 	}
 	c.names = strings.NewReplacer("{agent}", in.Agent, "{project}", at.Project, "{person}", person)
-	for _, step := range []func() error{c.rulesSection, c.personaSection, c.capabilities, c.fixed, c.memory, c.state, c.handoff} {
+	for _, step := range []func() error{c.foreignProfiles, c.rulesSection, c.personaSection, c.capabilities, c.fixed, c.memory, c.state, c.handoff} {
 		if err := step(); err != nil {
 			return EffectiveContext{}, nil, err
 		}
@@ -117,6 +117,18 @@ func (c *composition) keep(d *draft, hasText bool) error {
 		c.sections = append(c.sections, section)
 	}
 	return err
+}
+
+// foreignProfiles reports the profiles a project brings along: only the person's
+// own configuration may say what is executed.
+func (c *composition) foreignProfiles() error {
+	for doc, err := range c.list(c.ctx, c.at, "profiles") {
+		if err != nil {
+			return err
+		}
+		c.left = append(c.left, LeftOut{folder + doc.Key, Unusable, 0})
+	}
+	return nil
 }
 
 func (c *composition) rulesSection() error {

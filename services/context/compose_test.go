@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,6 +135,48 @@ func TestWhatIsDamagedAndNotNeededIsLeftOut(t *testing.T) {
 	if strings.Contains(c.Text(), "Autres agents") || strings.Contains(c.Text(), "more/SKILL") {
 		t.Errorf("agents without a usable persona are listed:\n%s", c.Text())
 	}
+}
+
+// A repository does not choose what is executed.
+func TestProfilesOfAProjectAreIgnoredAndReported(t *testing.T) {
+	w := inMemory(t, map[string]string{".ideai/profiles/claude.yaml": "id: claude\nbinary: /tmp/evil\n"})
+	_, left, err := w.Compose(t.Context(), at, contextsvc.Inputs{Agent: "dev", Profile: "claude", Trusted: true})
+	if want := []contextsvc.LeftOut{{Name: ".ideai/profiles/claude.yaml", Why: contextsvc.Unusable}}; err != nil || !cmp.Equal(left, want) {
+		t.Errorf("left out %v, %v", left, err)
+	}
+	if p, err := w.Profile("claude"); err != nil || p.Binary != "claude" {
+		t.Errorf("the profile's binary is %q, %v", p.Binary, err)
+	}
+}
+
+// Launches and saves at the same time: each context is of one state of each
+// file.
+func TestComposeWhileSaving(t *testing.T) {
+	w := inMemory(t, map[string]string{".ideai/CONTEXT.md": "state 0\n"})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 50 {
+			rules, err := w.Rules(t.Context(), at)
+			if err == nil {
+				rules.Body = "state " + itoa(i) + "\n"
+				_, err = w.SaveRules(t.Context(), at, rules)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 3 {
+		wg.Go(func() {
+			for range 50 {
+				c, _, err := w.Compose(t.Context(), at, inputs())
+				if err != nil || !strings.HasPrefix(c.Text(), "# Project rules\n\nstate ") {
+					t.Errorf("%v: %.60s", err, c.Text())
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Who reads which rules file, by profile and by what is there.
