@@ -162,20 +162,21 @@ type formCount struct {
 
 func analyze(n Note) analysis {
 	a := analysis{note: n, links: links(n)}
-	seen := make(map[string]int, 128)
+	seen := make(map[string]int, 128) // form to its place; -1 is noise
 	var t tokenizer
 	add := func(f field, text string) {
 		length := t.run(text, func(tok token) {
-			if noise(tok.text) {
-				return
-			}
 			i, ok := seen[tok.text]
 			if !ok {
-				i = len(a.forms)
+				if i = -1; !noise(tok.text) {
+					i = len(a.forms)
+					a.forms = append(a.forms, formCount{text: tok.text})
+				}
 				seen[tok.text] = i
-				a.forms = append(a.forms, formCount{text: tok.text})
 			}
-			a.forms[i].counts = a.forms[i].counts.plus(f)
+			if i >= 0 {
+				a.forms[i].counts = a.forms[i].counts.plus(f)
+			}
 		})
 		a.lengths[f] = uint16(min(int(a.lengths[f])+length, 1<<16-1))
 	}

@@ -3,7 +3,6 @@ package recall
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // What a note must reach to be returned: parts of the question's weight, of
@@ -24,7 +23,7 @@ const (
 	minScoreElsewhere   = 0.2
 )
 
-// floor keeps the notes that meet enough of the question.
+// floor returns the notes that meet enough of the question.
 func (q question) floor(found []candidate) []candidate {
 	covered, least := minCovered, minScore
 	for _, u := range q.units {
@@ -40,11 +39,17 @@ func (q question) floor(found []candidate) []candidate {
 	}
 	best := 0.0
 	for _, c := range found {
-		if enough(c) {
-			best = max(best, c.score)
+		if c.score > best && enough(c) {
+			best = c.score
 		}
 	}
-	return slices.DeleteFunc(found, func(c candidate) bool { return !enough(c) || c.score < best*minRelative })
+	var kept []candidate
+	for _, c := range found {
+		if c.score >= best*minRelative && enough(c) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // leaning is the most that hints add to a score.
@@ -80,7 +85,7 @@ func (x *Index) follow(found []candidate) []candidate {
 	}
 	sources := found[:min(len(found), linkSources)]
 	gain := map[uint32]float64{}
-	from := map[uint32]string{}
+	from := map[uint32]uint32{}
 	var order []uint32
 	for _, c := range sources {
 		source := &x.slots[c.slot]
@@ -94,7 +99,7 @@ func (x *Index) follow(found []candidate) []candidate {
 				if gain[target] == 0 {
 					order = append(order, target)
 				}
-				gain[target], from[target] = part, source.note.ID
+				gain[target], from[target] = part, c.slot+1
 			}
 		}
 	}

@@ -25,6 +25,7 @@ type scratch struct {
 	literal []uint64  // by slot: the same, for units met by the word itself
 	touched []uint32  // slots with a best
 	seen    []uint32  // slots with a total
+	found   []candidate
 	norms   [fieldCount][256]float32
 }
 
@@ -51,7 +52,7 @@ type candidate struct {
 	covered float64 // part of the query's weight that it meets, 0 to 1
 	met     uint64  // one bit for each unit it meets
 	literal uint64  // one bit for each unit it meets by the word itself
-	from    string  // id of the note whose link brought it, if one did
+	from    uint32  // 1 + slot of the note whose link raised it; 0 is none
 }
 
 const defaultLimit = 5
@@ -118,7 +119,8 @@ func (q question) ideal() float32 {
 	return float32(sum)
 }
 
-// score returns every note that meets a unit, in no order.
+// score returns every note that meets a unit, in no order. The answer is part
+// of s and lasts until the next call.
 func (x *Index) score(s *scratch, q question) []candidate {
 	if len(q.units) == 0 {
 		return nil
@@ -143,13 +145,13 @@ func (x *Index) score(s *scratch, q question) []candidate {
 		s.touched = s.touched[:0]
 	}
 	ideal := q.ideal()
-	out := make([]candidate, 0, len(s.seen))
+	s.found = s.found[:0]
 	for _, at := range s.seen {
 		covered := min(1, s.covered[at]/ideal)
 		score := min(1, s.total[at]/ideal*(0.7+0.3*covered))
-		out = append(out, candidate{slot: at, score: float64(score), covered: float64(covered), met: s.met[at], literal: s.literal[at]})
+		s.found = append(s.found, candidate{slot: at, score: float64(score), covered: float64(covered), met: s.met[at], literal: s.literal[at]})
 	}
-	return out
+	return s.found
 }
 
 // prepare computes the length discount of every field and length.

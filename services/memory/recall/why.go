@@ -32,8 +32,8 @@ func (x *Index) why(c candidate, asked, hints question) []Reason {
 	}
 	collect(asked, asked.hinted)
 	collect(hints, true)
-	if c.from != "" {
-		all = append(all, weighed{Reason{Kind: Link, Term: c.from}, linkDamping})
+	if c.from != 0 {
+		all = append(all, weighed{Reason{Kind: Link, Term: x.slots[c.from-1].note.ID}, linkDamping})
 	}
 	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
 	out := make([]Reason, 0, min(len(all), maxReasons))
