@@ -11,8 +11,8 @@ import (
 // agentToken is the launch token of the agent that runs this command. Whoever
 // has one in the environment acts as that agent, never as the owner.
 type agentToken struct {
-	raw               string
-	project, worktree string
+	raw                     string
+	project, worktree, name string
 }
 
 // readToken reads what a token names. Only the server can tell whether it
@@ -24,9 +24,10 @@ func readToken(raw string) (*agentToken, error) {
 			var claims struct {
 				Project  string `json:"prj"`
 				Worktree string `json:"wkt"`
+				Agent    string `json:"agt"`
 			}
 			if json.Unmarshal(payload, &claims) == nil {
-				return &agentToken{raw: raw, project: claims.Project, worktree: claims.Worktree}, nil
+				return &agentToken{raw: raw, project: claims.Project, worktree: claims.Worktree, name: claims.Agent}, nil
 			}
 		}
 	}

@@ -4,21 +4,22 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idea-ide/ideai/internal/build"
+	"github.com/idea-ide/ideai/internal/config"
 )
 
 // app is one run of the program.
 type app struct {
 	*terminal
-	config settings
+	config *config.Loaded
 	build  func(cacheDir string) build.Info
 	getenv func(string) string
+	cmd    *cobra.Command // the one that runs
 	launch launchFlags
 	flags  struct {
 		project, worktree string
@@ -32,7 +33,7 @@ const completionTimeout = 2 * time.Second
 // run runs the command line and returns the exit code.
 func run(args []string, buildInfo func(cacheDir string) build.Info) int {
 	a := &app{terminal: newTerminal(os.Stdin, os.Stdout, os.Stderr), build: buildInfo, getenv: os.Getenv}
-	a.lang = language("", a.getenv)
+	a.lang = language(a.getenv("IDEAI_LANGUAGE"), a.getenv) // of the help; settings are read later
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.rootCommand()
@@ -62,6 +63,7 @@ the program it started.`,
 			if err := launchesOnly(cmd); err != nil {
 				return err
 			}
+			a.cmd = cmd
 			return a.configure(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,12 +80,13 @@ the program it started.`,
 	f.StringVar(&a.flags.project, "project", "", "the project's id (default: that of the current folder)")
 	f.StringVar(&a.flags.worktree, "worktree", "", "the worktree's id (default: that of the current folder)")
 	f.BoolVar(&a.flags.inProcess, "in-process", false, "run without a background server")
-	a.settingsFlags(f)
 	_ = root.RegisterFlagCompletionFunc("project", a.complete(projectIDs))
 
-	root.AddCommand(a.initCommand(), a.trustCommand(), a.launchCommand(),
+	serve := a.serveCommand()
+	settingsFlags(f, serve.Flags())
+	root.AddCommand(serve, a.initCommand(), a.trustCommand(), a.launchCommand(),
 		a.projectCommand(), a.agentCommand(), a.contextCommand(), a.memoryCommand(),
-		a.configCommand(), a.serveCommand(), a.mcpCommand(), a.versionCommand())
+		a.configCommand(), a.mcpCommand(), a.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	a.addProfileCommands(root)
@@ -121,12 +124,13 @@ func wrongUsage(cmd *cobra.Command) {
 	}
 }
 
-// locale is the person's language for the server's texts.
+// locale is the person's language for the server's texts: what they set, else
+// their locale, empty when that says none.
 func (a *app) locale() string {
-	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		if v := a.getenv(name); v != "" && !strings.HasPrefix(v, "C") && v != "POSIX" {
+	for _, v := range []string{a.config.Language, a.getenv("LC_ALL"), a.getenv("LC_MESSAGES"), a.getenv("LANG")} {
+		if v != "" {
 			return v
 		}
 	}
-	return a.lang
+	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/idea-ide/ideai/internal/build"
 	"github.com/idea-ide/ideai/internal/rpc"
 	"github.com/idea-ide/ideai/internal/server"
+	launchersvc "github.com/idea-ide/ideai/services/launcher"
 )
 
 func (a *app) buildInfo() build.Info { return a.build(filepath.Join(a.config.StateDir, "cache")) }
@@ -38,7 +39,7 @@ func (a *app) backgroundServer(cfg rpc.ClientConfig) (background.Options, error)
 	}
 	return background.Options{
 		Address: a.config.Address, StateDir: a.config.StateDir, Exe: exe, Build: a.buildInfo(),
-		Args: []string{"serve", "--background", "--state-dir", a.config.StateDir, "--address", a.config.Address},
+		Args: append([]string{"serve", "--background"}, a.givenFlags(a.cmd.Flags())...),
 		Dial: func(address string) (*grpc.ClientConn, error) { return rpc.Dial(address, cfg) },
 	}, nil
 }
@@ -73,9 +74,6 @@ func (a *app) connect(ctx context.Context) (*session, error) {
 
 // connectRunning connects to a server only if one runs.
 func (a *app) connectRunning(ctx context.Context) (*session, bool) {
-	if a.config.Address == "" && a.configure(nil) != nil { // completion has no command to run
-		return nil, false
-	}
 	cfg, agent, err := a.clientConfig()
 	if err != nil {
 		return nil, false
@@ -115,10 +113,18 @@ func (a *app) connectToLaunch(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
+// serverConfig is a server of this process.
+func (a *app) serverConfig(address string) server.Config {
+	return server.Config{
+		Address: address, StateDir: a.config.StateDir, Build: a.buildInfo(), Person: a.config.Person,
+		Launcher: launchersvc.Config{PersonName: a.personName()},
+	}
+}
+
 // connectInside runs all services in this process for the time of one command,
 // listening at an address if one is given.
 func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *agentToken, address string) (*session, error) {
-	srv, err := server.New(server.Config{Address: address, StateDir: a.config.StateDir, Build: a.buildInfo()})
+	srv, err := server.New(a.serverConfig(address))
 	if err != nil {
 		return nil, err
 	}

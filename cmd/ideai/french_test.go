@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idea-ide/ideai/internal/config"
 	"github.com/idea-ide/ideai/internal/fault"
 )
 
@@ -50,6 +51,10 @@ func spoken(t *testing.T) []string {
 			return true
 		})
 	}
+	for _, k := range config.Keys() {
+		out = append(out, k.Usage)
+	}
+	out = append(out, "file of settings (default: $XDG_CONFIG_HOME/ideai/config.yaml)")
 	slices.Sort(out)
 	return slices.Compact(out)
 }

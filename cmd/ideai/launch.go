@@ -208,7 +208,12 @@ func (a *app) facts(ctx context.Context, profileID string) (*launcherv1.Host, er
 	if err != nil {
 		return nil, err
 	}
-	return host.Facts(ctx, p, host.FactsOptions{CacheFile: filepath.Join(a.config.StateDir, "cache", "versions.json")})
+	facts, err := host.Facts(ctx, p, host.FactsOptions{CacheFile: filepath.Join(a.config.StateDir, "cache", "versions.json")})
+	if err != nil {
+		return nil, err
+	}
+	facts.Locale = a.locale()
+	return facts, nil
 }
 
 // chooseProfile is the agent's own profile, else the first CLI installed.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +9,7 @@ import (
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	"github.com/idea-ide/ideai/internal/background"
 	"github.com/idea-ide/ideai/internal/server"
+	"github.com/idea-ide/ideai/internal/telemetry"
 )
 
 // takeoverWait is how long a server waits for the one it replaces to end.
@@ -26,12 +25,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if stop {
 				return a.stopServer(cmd.Context())
 			}
-			log, closeLog, err := a.serverLog(behind)
+			cfg, end, err := a.observed(cmd.Context(), a.serverConfig(a.config.Address), behind)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = closeLog.Close() }()
-			cfg := server.Config{Address: a.config.Address, StateDir: a.config.StateDir, Build: a.buildInfo(), Log: log}
+			defer end()
 			if behind {
 				cfg.IdleTimeout, cfg.TakeoverWait = a.config.IdleTimeout, takeoverWait
 			}
@@ -69,17 +67,35 @@ func (a *app) serve(ctx context.Context, cfg server.Config, readyFD int) error {
 	return <-done
 }
 
-// serverLog is where a server logs: a file of bounded size in the background,
-// else standard error.
-func (a *app) serverLog(behind bool) (*slog.Logger, io.Closer, error) {
-	if !behind {
-		return slog.New(slog.NewTextHandler(a.err, nil)), io.NopCloser(nil), nil
+// observed gives a server its log and telemetry: in the background, or when a
+// file is named, to a file of bounded size, else to standard error.
+func (a *app) observed(ctx context.Context, cfg server.Config, behind bool) (server.Config, func(), error) {
+	w, path := a.err, a.config.LogFile
+	if path == "" && behind {
+		path = background.Options{StateDir: a.config.StateDir}.LogPath()
 	}
-	file, err := background.OpenLog(background.Options{StateDir: a.config.StateDir}.LogPath(), background.LogLimit)
+	closeLog := func() {}
+	if path != "" {
+		file, err := background.OpenLog(path, background.LogLimit)
+		if err != nil {
+			return cfg, nil, err
+		}
+		w, closeLog = file, func() { _ = file.Close() }
+	}
+	t, err := telemetry.New(ctx, telemetry.Config{
+		Service: "ideai", Version: cfg.Build.Version, Log: w, Level: a.config.LogLevel, JSON: a.config.LogFormat == "json",
+	})
 	if err != nil {
-		return nil, nil, err
+		closeLog()
+		return cfg, nil, err
 	}
-	return slog.New(slog.NewJSONHandler(file, nil)), file, nil
+	cfg.Log, cfg.Tracer, cfg.Meter, cfg.Propagator = t.Log, t.Tracer, t.Meter, t.Propagator
+	return cfg, func() {
+		if err := t.Shutdown(context.WithoutCancel(ctx)); err != nil {
+			t.Log.Warn("telemetry was not sent", "error", err)
+		}
+		closeLog()
+	}, nil
 }
 
 // stopServer asks the running server to end and waits until it has.

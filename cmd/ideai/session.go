@@ -147,6 +147,10 @@ func (a *app) complete(list func(ctx context.Context, s *session, at place) ([]s
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		a.cmd = cmd
+		if a.configure(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		s, ok := a.connectRunning(ctx)

@@ -117,7 +117,7 @@ func TestAgentsTokenIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := readToken(raw)
-	if err != nil || got.project != "shop" || got.worktree != "fix" || got.raw != raw {
+	if err != nil || got.project != "shop" || got.worktree != "fix" || got.name != "dev" || got.raw != raw {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for _, bad := range []string{"x", "a.b.c", "a.!.c"} {

@@ -12,6 +12,7 @@ import (
 
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
+	"github.com/idea-ide/ideai/internal/agenttools"
 	"github.com/idea-ide/ideai/internal/auth"
 	"github.com/idea-ide/ideai/internal/project"
 	"github.com/idea-ide/ideai/internal/rpc"
@@ -124,7 +125,7 @@ func (s *Server) addGateway(key *auth.Key, relay *auth.Relay, registry *project.
 		Issuer:    key.Issuer(),
 		Build:     s.config.Build,
 		Features:  []string{"context", "memory", "launch"},
-		Tools:     []string{"idea_memory_recall", "idea_memory_read"},
+		Tools:     agenttools.Names(),
 		Logger:    s.log,
 	})
 	if err != nil {

@@ -55,6 +55,8 @@ type Config struct {
 	// still holds it; 0 = refuse at once.
 	TakeoverWait time.Duration
 
+	// Person names the owner; empty = the user of the operating system.
+	Person   string
 	Build    build.Info
 	Launcher launchersvc.Config
 	Memory   memorysvc.Config
@@ -119,7 +121,7 @@ func KeyPath(stateDir string) string { return filepath.Join(stateDir, "keys", "t
 func (s *Server) serverConfig(key *auth.Key) rpc.ServerConfig {
 	return rpc.ServerConfig{
 		Log: s.log, Tracer: s.config.Tracer, Meter: s.config.Meter, Propagator: s.config.Propagator,
-		Verifier: key.Verifier(),
+		Verifier: key.Verifier(), Person: s.config.Person,
 	}
 }
 
