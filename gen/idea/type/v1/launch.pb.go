@@ -506,7 +506,9 @@ func (x *SectionReport) GetStable() bool {
 // Source is one thing a section was made from.
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A path relative to the project root, or note:<note_id>.
+	// A path relative to the project root, note:<note_id>, or an input by its
+	// name: memory, state, handoff. "and N more" stands for the rest of a long
+	// list.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The source's size in the section, in tokens.
 	Tokens        int32 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
@@ -561,7 +563,9 @@ func (x *Source) GetTokens() int32 {
 // LeftOut is one thing that did not enter a section.
 type LeftOut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A path relative to the project root, or note:<note_id>.
+	// A path relative to the project root, note:<note_id>, or an input by its
+	// name: memory, state, handoff. "and N more" stands for the rest of a long
+	// list.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Why it was left out.
 	Reason LeftOutReason `protobuf:"varint,2,opt,name=reason,proto3,enum=idea.type.v1.LeftOutReason" json:"reason,omitempty"`
