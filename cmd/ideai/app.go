@@ -74,7 +74,7 @@ the program it started.`,
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
 	f := root.PersistentFlags()
 	f.BoolVar(&a.asJSON, "json", false, "answer in JSON")
 	f.StringVar(&a.flags.project, "project", "", "the project's id (default: that of the current folder)")

@@ -25,11 +25,14 @@ const (
 )
 
 // usageError is a command line that makes no sense.
-type usageError struct{ msg string }
+type usageError struct {
+	format string
+	args   []any
+}
 
-func (e *usageError) Error() string { return e.msg }
+func (e *usageError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func usage(format string, args ...any) error { return &usageError{format, args} }
 
 // refusedError is a refusal that no service made.
 type refusedError struct{ msg string }
@@ -120,6 +123,17 @@ func (t *terminal) fail(err error) {
 // explain is the sentence for an error in the person's language. English is
 // what the service wrote; French is made from the reason and its metadata.
 func (t *terminal) explain(err error) string {
+	var use *usageError
+	var inUse *background.InUseError
+	var missing *host.NotInstalledError
+	switch {
+	case errors.As(err, &use):
+		return fmt.Sprintf(t.tr(use.format), use.args...)
+	case errors.As(err, &inUse):
+		return fmt.Sprintf(t.tr("another ideai server listens at %s; use that one, or give this one another --address"), inUse.Address)
+	case errors.As(err, &missing):
+		return fmt.Sprintf(t.tr("%s is not on your PATH; %s"), missing.Binary, missing.Install)
+	}
 	f, ok := fault.As(err)
 	if !ok {
 		return t.tr(err.Error())

@@ -72,7 +72,7 @@ func ofCall(n *ast.CallExpr) []string {
 		name = f.Name
 	}
 	switch name {
-	case "say", "remark", "ask", "tr":
+	case "say", "remark", "ask", "tr", "usage":
 		return literal(n.Args[0])
 	case "group":
 		return literal(n.Args[1])

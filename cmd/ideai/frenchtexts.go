@@ -66,6 +66,17 @@ var french = map[string]string{
 	"would write .ideai/project.yaml (language: %s)":                          "écrirait .ideai/project.yaml (langue : %s)",
 	"your text is kept in %s":                                                 "ton texte est gardé dans %s",
 
+	// Refusals.
+	"%s is not on your PATH; %s": "%s n'est pas dans ton PATH ; %s",
+	"another ideai server listens at %s; use that one, or give this one another --address": "un autre serveur ideai écoute sur %s ; sers-t'en, ou donne à celui-ci une autre --address",
+	"unknown command %q; `ideai --help` lists them":                                        "commande inconnue %q ; « ideai --help » les liste",
+	"unknown command %q; `%s --help` lists them":                                           "commande inconnue %q ; « %s --help » les liste",
+	"%s; usage: %s": "%s ; usage : %s",
+	"arguments for the CLI stand after --; usage: %s":                    "les arguments du programme viennent après -- ; usage : %s",
+	"--%s stands before the name of a CLI, such as: ideai --%s … claude": "--%s se place avant le nom d'un programme, comme : ideai --%s … claude",
+	"--workspace is one of %s":                                           "--workspace vaut l'un de %s",
+	"--strategy is one of %s":                                            "--strategy vaut l'un de %s",
+
 	// Headings and words of tables.
 	"agent": "agent", "because": "parce que", "branch": "branche", "budget": "budget", "bytes": "octets", "description": "description",
 	"file": "fichier", "folder": "dossier", "form": "forme", "in": "dans", "met": "rencontré", "note": "note", "profile": "profil",
