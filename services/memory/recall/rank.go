@@ -3,6 +3,7 @@ package recall
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // What a note must reach to be returned: parts of the question's weight, of
@@ -50,6 +51,25 @@ func (q question) floor(found []candidate) []candidate {
 		}
 	}
 	return kept
+}
+
+// narrow drops the worst of found until not many more than keep are left, so
+// that not all need be put in order.
+func narrow(found []candidate, keep int) []candidate {
+	if len(found) <= 2*keep {
+		return found
+	}
+	var sizes [256]int
+	class := func(c candidate) int { return int(min(1, c.score) * 255) }
+	for _, c := range found {
+		sizes[class(c)]++
+	}
+	least, kept := 255, sizes[255]
+	for least > 0 && kept < keep {
+		least--
+		kept += sizes[least]
+	}
+	return slices.DeleteFunc(found, func(c candidate) bool { return class(c) < least })
 }
 
 // leaning is the most that hints add to a score.

@@ -79,7 +79,7 @@ func (x *Index) Search(q Query) []Hit {
 	defer scratches.Put(s)
 	found := asked.floor(x.score(s, asked))
 	x.lean(s, found, hints)
-	found = x.follow(found)
+	found = x.follow(narrow(found, 4*max(limit, diversePool)))
 	x.order(found)
 	found = x.diverse(found, limit)
 	hits := make([]Hit, len(found))
