@@ -100,7 +100,7 @@ func createKey(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer func() { _ = os.Remove(tmp.Name()) }() // the link stays
 	_, err = tmp.Write(pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der}))
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return err

@@ -105,6 +105,7 @@ func NewVerifier(public ed25519.PublicKey) *Verifier {
 			jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 			jwt.WithIssuer(issuerName),
 			jwt.WithExpirationRequired(),
+			jwt.WithStrictDecoding(), // a token has one spelling only
 		),
 	}
 }

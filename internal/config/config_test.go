@@ -182,7 +182,7 @@ func TestWhichFile(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"unknown key":          {"language: en\nlanguag: fr\n", ":2: there is no setting languag; did you mean language?"},
-		"unknown inner key":    {"log:\n  levle: info\n", ":2: there is no setting log.levle; did you mean log.level?"},
+		"unknown inner key":    {"log:\n  lvel: info\n", ":2: there is no setting log.lvel; did you mean log.level?"},
 		"nothing like it":      {"colour: blue\n", ":1: there is no setting colour; there are address, idle_timeout,"},
 		"unknown group":        {"\n\ncolour:\n  a: b\n", ":3: there is no setting colour"},
 		"twice":                {"language: en\nperson: a\nlanguage: fr\n", ":3:"},
@@ -221,7 +221,7 @@ func TestFilesThatSetNothing(t *testing.T) {
 
 func TestBadEnvAndFlags(t *testing.T) {
 	for env, want := range map[string]string{
-		"IDEAI_LANGAUGE=fr":      "env IDEAI_LANGAUGE: there is no such setting; did you mean IDEAI_LANGUAGE?",
+		"IDEAI_LANGUAG=fr":       "env IDEAI_LANGUAG: there is no such setting; did you mean IDEAI_LANGUAGE?",
 		"IDEAI_LOG_LEVEL=loud":   "env IDEAI_LOG_LEVEL: log.level: \"loud\"",
 		"IDEAI_IDLE_TIMEOUT=now": "env IDEAI_IDLE_TIMEOUT: idle_timeout: \"now\"",
 	} {

@@ -90,10 +90,17 @@ func (e *echo) text(m *dynamicpb.Message) string {
 	return m.Get(e.line.Fields().ByName("text")).String()
 }
 
+// anyStream is what both sides of a stream have.
+type anyStream interface {
+	Context() context.Context
+	SendMsg(m any) error
+	RecvMsg(m any) error
+}
+
 // lines is a stream of texts, on either side.
 type lines struct {
 	e *echo
-	grpc.Stream
+	anyStream
 }
 
 func (l *lines) send(text string) error { return l.SendMsg(l.e.new(text)) }
@@ -104,8 +111,8 @@ func (l *lines) recv() (string, error) {
 	return l.e.text(m), err
 }
 
-func (l *lines) server() grpc.ServerStream { return l.Stream.(grpc.ServerStream) }
-func (l *lines) client() grpc.ClientStream { return l.Stream.(grpc.ClientStream) }
+func (l *lines) server() grpc.ServerStream { return l.anyStream.(grpc.ServerStream) }
+func (l *lines) client() grpc.ClientStream { return l.anyStream.(grpc.ClientStream) }
 
 func (e *echo) register(s *grpc.Server) {
 	desc := &grpc.ServiceDesc{ServiceName: echoService}

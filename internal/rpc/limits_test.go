@@ -93,7 +93,7 @@ func TestDrain(t *testing.T) {
 		if _, err := s.recv(); err != nil {
 			return err
 		}
-		if _, ok := s.Stream.(*oneEach); ok {
+		if _, ok := s.anyStream.(*oneEach); ok {
 			return s.send("still here")
 		}
 		began <- struct{}{}

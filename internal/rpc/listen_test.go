@@ -30,7 +30,7 @@ func listen(t testing.TB, addr string) net.Listener {
 // socket returns a path short enough for every system.
 func socket(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "rpc")
+	dir, err := os.MkdirTemp("", "rpc") //nolint:usetesting // t.TempDir has the test's name in its path
 	if err != nil {
 		t.Fatal(err)
 	}
