@@ -83,8 +83,7 @@ func (c *Catalogue) Profile(id string) (*Profile, error) {
 // the file, the line and the column.
 func Parse(name string, src []byte) (*Profile, error) {
 	var p Profile
-	dec := yaml.NewDecoder(bytes.NewReader(src), yaml.DisallowUnknownField(), yaml.UseOrderedMap())
-	if err := dec.Decode(&p); err != nil {
+	if err := decode(src, &p); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: the file is empty", name)
 		}
@@ -94,6 +93,17 @@ func Parse(name string, src []byte) (*Profile, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &p, nil
+}
+
+// decode reads YAML strictly. The library panics on some tags that do not fit
+// their value.
+func decode(src []byte, p *Profile) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("not a profile: %v", r)
+		}
+	}()
+	return yaml.NewDecoder(bytes.NewReader(src), yaml.DisallowUnknownField(), yaml.UseOrderedMap()).Decode(p)
 }
 
 // complete checks what the types cannot say and fills in what may be left out.

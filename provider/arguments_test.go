@@ -1,0 +1,93 @@
+package provider
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestReadArgs(t *testing.T) {
+	for _, c := range []struct {
+		profile, args string // split at "|"
+		want          Invocation
+	}{
+		{"claude", "", Invocation{Kind: Fresh}},
+		{"claude", "fix it", Invocation{Kind: Fresh, Prompt: "fix it"}},
+		{"claude", "--model|opus|fix it", Invocation{Kind: Fresh, Prompt: "fix it"}},
+		{"claude", "--model=opus|fix it", Invocation{Kind: Fresh, Prompt: "fix it"}},
+		{"claude", "-p|fix it", Invocation{Kind: Headless, Headless: true, Prompt: "fix it"}},
+		{"claude", "--print|--output-format|json|fix it", Invocation{Kind: Headless, Headless: true, Prompt: "fix it"}},
+		{"claude", "-c", Invocation{Kind: NativeResume}},
+		{"claude", "-cp|go on", Invocation{Kind: NativeResume, Headless: true, Prompt: "go on"}},
+		{"claude", "--continue|--fork-session", Invocation{Kind: NativeResume, Fork: true}},
+		{"claude", "-r", Invocation{Kind: NativeResume}},
+		{"claude", "-r|abc|go on", Invocation{Kind: NativeResume, Session: "abc", Prompt: "go on"}},
+		{"claude", "--resume=abc|go on", Invocation{Kind: NativeResume, Session: "abc", Prompt: "go on"}},
+		{"claude", "--resume|-p|go on", Invocation{Kind: NativeResume, Headless: true, Prompt: "go on"}},
+		{"claude", "--add-dir|a|b", Invocation{Kind: Fresh}},
+		{"claude", "--add-dir|a|--|fix", Invocation{Kind: Fresh, Prompt: "fix"}},
+		{"claude", "-d|api|fix", Invocation{Kind: Fresh, Prompt: "fix"}},
+		{"claude", "mcp|list", Invocation{Kind: Fresh, Manage: true}},
+		{"claude", "--version", Invocation{Kind: Fresh, Manage: true}},
+		{"claude", "fix|mcp", Invocation{Kind: Fresh, Prompt: "fix"}},
+		{"claude", "--unknown-switch|fix", Invocation{Kind: Fresh, Prompt: "fix"}},
+		{"claude", "--model", Invocation{Kind: Fresh}},
+		{"codex", "", Invocation{Kind: Fresh}},
+		{"codex", "fix it", Invocation{Kind: Fresh, Prompt: "fix it"}},
+		{"codex", "-mgpt-6|fix it", Invocation{Kind: Fresh, Prompt: "fix it"}},
+		{"codex", "exec|fix it", Invocation{Kind: Headless, Headless: true, Prompt: "fix it"}},
+		{"codex", "-c|a=1|e|--json|fix it", Invocation{Kind: Headless, Headless: true, Prompt: "fix it"}},
+		{"codex", "exec|-", Invocation{Kind: Headless, Headless: true}},
+		{"codex", "exec|resume|abc|go on", Invocation{Kind: NativeResume, Headless: true, Session: "abc", Prompt: "go on"}},
+		{"codex", "exec|resume|--last|go on", Invocation{Kind: NativeResume, Headless: true, Prompt: "go on"}},
+		{"codex", "e|resume|--last", Invocation{Kind: NativeResume, Headless: true}},
+		{"codex", "exec|fork|abc|go on", Invocation{Kind: NativeResume, Headless: true, Session: "abc", Fork: true, Prompt: "go on"}},
+		{"codex", "resume", Invocation{Kind: NativeResume}},
+		{"codex", "resume|abc", Invocation{Kind: NativeResume, Session: "abc"}},
+		{"codex", "resume|--last|go on", Invocation{Kind: NativeResume, Prompt: "go on"}},
+		{"codex", "fork|abc", Invocation{Kind: NativeResume, Session: "abc", Fork: true}},
+		{"codex", "login|status", Invocation{Kind: Fresh, Manage: true}},
+		{"codex", "exec|help", Invocation{Kind: Headless, Headless: true, Manage: true}},
+		{"codex", "fix|login", Invocation{Kind: Fresh, Prompt: "fix"}},
+	} {
+		t.Run(c.profile+" "+c.args, func(t *testing.T) {
+			var args []string
+			if c.args != "" {
+				args = strings.Split(c.args, "|")
+			}
+			got := profile(t, c.profile).ReadArgs(args)
+			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(Invocation{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// ReadArgs takes whatever a shell can give.
+func FuzzReadArgs(f *testing.F) {
+	f.Add("-p\x00--resume\x00=\x00--\x00-")
+	f.Add("exec\x00resume\x00-c=\x00-cx=1\x00---\x00-é")
+	f.Fuzz(func(t *testing.T, joined string) {
+		args := strings.Split(joined, "\x00")
+		for _, p := range Builtin().Profiles() {
+			inv := p.ReadArgs(args)
+			if inv.Prompt != "" && !contains(args, inv.Prompt) {
+				t.Errorf("%s: the prompt %q is none of %q", p.ID, inv.Prompt, args)
+			}
+			if _, err := p.Choose(Want{Kind: inv.Kind, Headless: inv.Headless, Invocation: inv}); err != nil {
+				_ = err.Error()
+			}
+		}
+	})
+}
+
+func contains(args []string, s string) bool {
+	for _, a := range args {
+		if a == s {
+			return true
+		}
+	}
+	return false
+}
