@@ -2,8 +2,10 @@ package contextsvc
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/safetext"
@@ -71,6 +73,8 @@ func (s *Service) Compose(ctx context.Context, at Place, in Inputs) (EffectiveCo
 		person = c.texts.nobody
 	}
 	c.names = strings.NewReplacer("{agent}", in.Agent, "{project}", at.Project, "{person}", person)
+	wait := c.readAhead()
+	defer wait()
 	for _, step := range []func() error{c.foreignProfiles, c.rulesSection, c.personaSection, c.capabilities, c.fixed, c.memory, c.state, c.handoff} {
 		if err := step(); err != nil {
 			return EffectiveContext{}, nil, err
@@ -91,8 +95,32 @@ type composition struct {
 	texts    *texts
 	names    *strings.Replacer
 
+	// Every persona and skill, as they become known.
+	personaFiles func() ([]personaFile, error)
+	skillFiles   func() ([]skillFile, error)
+
 	sections []Section
 	left     []LeftOut // of sections without text
+}
+
+// readAhead begins to read personas and skills, which takes most of the time;
+// wait returns when all reading has ended.
+func (c *composition) readAhead() (wait func()) {
+	var reading sync.WaitGroup
+	c.personaFiles = ahead(&reading, func() ([]personaFile, error) { return c.personas(c.ctx, c.at) })
+	c.skillFiles = ahead(&reading, func() ([]skillFile, error) { return c.skills(c.ctx, c.at) })
+	return reading.Wait
+}
+
+// ahead runs f at once and returns what waits for its result. Should f panic,
+// the one who waits does.
+func ahead[T any](wg *sync.WaitGroup, f func() (T, error)) func() (T, error) {
+	once := sync.OnceValues(f)
+	wg.Go(func() {
+		defer func() { _ = recover() }()
+		_, _ = once()
+	})
+	return once
 }
 
 func (c *composition) result() EffectiveContext {
@@ -145,10 +173,15 @@ func (c *composition) rulesSection() error {
 }
 
 func (c *composition) personaSection() error {
-	file, ok, err := c.persona(c.ctx, c.at, c.in.Agent)
-	if err != nil || !ok {
+	files, err := c.personaFiles()
+	if err != nil {
 		return err
 	}
+	i := slices.IndexFunc(files, func(f personaFile) bool { return f.Agent == c.in.Agent })
+	if i < 0 {
+		return nil
+	}
+	file := files[i]
 	name := folder + personaKey(c.in.Agent)
 	if !c.in.Trusted {
 		c.left = append(c.left, LeftOut{name, Untrusted, c.count(file.Body)})
@@ -202,7 +235,7 @@ func (c *composition) capabilities() error {
 
 // others lists the other agents that have a persona.
 func (c *composition) others(d *draft) ([]string, error) {
-	files, err := c.personas(c.ctx, c.at)
+	files, err := c.personaFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +262,7 @@ func (c *composition) others(d *draft) ([]string, error) {
 
 // skillList names the skills; their text is for the agent to read when needed.
 func (c *composition) skillList(d *draft) error {
-	files, err := c.skills(c.ctx, c.at)
+	files, err := c.skillFiles()
 	if err != nil {
 		return err
 	}

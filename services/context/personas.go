@@ -53,15 +53,6 @@ type personaFile struct {
 
 func personaKey(agent string) string { return personaPrefix + "/" + agent + ".md" }
 
-// persona returns one persona file; ok is false when there is none.
-func (s *Service) persona(ctx context.Context, at Place, agent string) (personaFile, bool, error) {
-	doc, ok, err := s.get(ctx, at, personaKey(agent))
-	if err != nil || !ok {
-		return personaFile{}, false, err
-	}
-	return parsed(&s.cache, at, doc, parsePersona), true, nil
-}
-
 // personas returns every persona file by agent id. A file that cannot be read
 // or whose name is no id has its error set.
 func (s *Service) personas(ctx context.Context, at Place) ([]personaFile, error) {
@@ -130,14 +121,14 @@ func (s *Service) Personas(ctx context.Context, at Place, p Page) ([]Persona, st
 
 // Persona returns one persona, or PERSONA_NOT_FOUND.
 func (s *Service) Persona(ctx context.Context, at Place, agent string) (Persona, error) {
-	file, ok, err := s.persona(ctx, at, agent)
+	doc, ok, err := s.get(ctx, at, personaKey(agent))
 	if err != nil {
 		return Persona{}, err
 	}
 	if !ok {
 		return Persona{}, personaNotFound(agent)
 	}
-	return file.Persona, nil
+	return parsed(&s.cache, at, doc, parsePersona).Persona, nil
 }
 
 // SavePersona creates or replaces a persona; other front matter stays.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/idea-ide/ideai/internal/store"
 	"github.com/idea-ide/ideai/internal/store/storefile"
 	"github.com/idea-ide/ideai/internal/store/storemem"
@@ -16,6 +18,8 @@ import (
 	"github.com/idea-ide/ideai/provider"
 	contextsvc "github.com/idea-ide/ideai/services/context"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var counter = tokens.NewCounter()
 
