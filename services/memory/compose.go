@@ -1,6 +1,7 @@
 package memorysvc
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,13 +86,13 @@ func compose(current []byte, d Draft) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name, _ := doc.String("name"); CanonicalID(name) != d.ID {
+	if name, _ := doc.String("name"); CanonicalID(name) != d.ID && (!doc.HasMeta() || doc.Line("name") > 0) {
 		if err := set(doc, d.ID, d.ID, "name"); err != nil {
 			return nil, err
 		}
 	}
 	if d.Description == "" {
-		d.Description = summary(d.Body)
+		d.Description = cmp.Or(summary(d.Body), d.ID)
 	}
 	if d.Description != descriptionOf(doc) {
 		if err := set(doc, d.ID, d.Description, "description"); err != nil {

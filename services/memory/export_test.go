@@ -5,3 +5,9 @@ var Split = split
 
 // Settle is how long a damaged note is recalled as it last was.
 const Settle = settle
+
+// Parse and Compose give tests a note's file in both directions.
+var (
+	Parse   = parseNote
+	Compose = compose
+)

@@ -27,7 +27,7 @@ type Place struct {
 // Note is one note as its file says. It is immutable once returned.
 type Note struct {
 	ID          string
-	Description string // one line; taken from the body when the file has none
+	Description string // one line; taken from the body, or the id, when the file has none
 	Type        string // project, user, feedback, reference or what the file says
 	Body        string // Markdown, LF line ends; empty when the file is not text
 	Etag        string
@@ -100,7 +100,7 @@ func ValidID(id string) bool {
 func summary(body string) string {
 	const most = 160
 	for line := range strings.Lines(body) {
-		line = strings.Trim(strings.TrimSpace(line), "#>*_-= \t")
+		line = oneLine(strings.Trim(line, "#>*_-= \t\r\n"))
 		if line == "" {
 			continue
 		}

@@ -2,6 +2,7 @@ package memorysvc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -99,7 +100,7 @@ func (n *Note) readDoc(doc *frontmatter.Doc, text string) {
 	}
 	n.Description, n.Type, n.Body = descriptionOf(doc), typeOf(doc), doc.Body()
 	if n.Description == "" {
-		n.Description = summary(n.Body)
+		n.Description = cmp.Or(summary(n.Body), n.ID)
 		n.warn(ProblemNoDescription, 0, "the note has no description; add one line that says what it answers")
 	}
 }
