@@ -33,6 +33,7 @@ type glossPhrase struct {
 	forms   []string // the words with meaning, folded
 	asks    bool     // begins with a question word
 	spoken  bool     // met word for word in queries, never looked for in notes
+	titled  bool     // one question word, which titles of notes may have
 	related bool
 }
 
@@ -156,7 +157,7 @@ func (g *glossGroup) add(side string, stem func(string) string, related bool, wr
 			}
 			last = tok.text
 			negated = negated || negations[tok.text]
-			if noise(tok.text) {
+			if noise(tok.text) && !titleQuestions[tok.text] {
 				return
 			}
 			p.words = append(p.words, stem(tok.text))
@@ -166,6 +167,7 @@ func (g *glossGroup) add(side string, stem func(string) string, related bool, wr
 			}
 		})
 		cut := len(p.words) < len(p.full)
+		p.titled = p.asks && len(p.full) == 1 && len(p.words) == 1
 		p.spoken = p.asks || negated || repeats(p.words) || cut && (plain == 0 || noise(last) && len(p.words) == 1)
 		if len(p.full) == 0 || g.has(p) {
 			continue
@@ -191,6 +193,10 @@ func (g *glossGroup) has(p glossPhrase) bool {
 }
 
 var questionWords = set("how who whom whose what which where when why combien qui quand ou quoi quel quelle quels quelles comment pourquoi")
+
+// titleQuestions are the question words that are indexed where a title begins: a
+// note called "who to call" answers a question that begins with it.
+var titleQuestions = set("who why when qui pourquoi quand combien")
 
 var negations = set("not no without never cannot doesn don isn ne pas sans jamais non")
 

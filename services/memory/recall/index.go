@@ -168,7 +168,7 @@ func analyze(n Note) analysis {
 		length := t.run(text, func(tok token) {
 			i, ok := seen[tok.text]
 			if !ok {
-				if i = -1; !noise(tok.text) {
+				if i = -1; !noise(tok.text) || f != inBody && tok.pos == 0 && titleQuestions[tok.text] {
 					i = len(a.forms)
 					a.forms = append(a.forms, formCount{text: tok.text})
 				}

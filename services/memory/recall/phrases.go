@@ -128,45 +128,85 @@ func (b *unitBuilder) name(span []int) string {
 }
 
 // standIns returns the alternatives that a phrase's group offers and the notes
-// have. limit, when above 0, is the most rarity they may have.
+// have. None is rarer than all words of the group together, or a rare word
+// near the question would count more than its plain translation; nor than
+// limit, when that is above 0.
 func (b *unitBuilder) standIns(ref glossRef, limit, scale float64) []alternative {
 	var out []alternative
 	group := b.x.glossary.groups[ref.group]
 	own := group.phrases[ref.phrase]
+	together := 0
 	for j, p := range group.phrases {
 		weight := weightBetween(own, p)
-		if j == ref.phrase || weight == 0 || p.spoken {
+		if j == ref.phrase && !p.titled || weight == 0 || p.spoken && !p.titled {
 			continue
 		}
 		a := alternative{kind: Glossary, weight: weight * scale}
-		if len(p.words) == 1 {
-			a.forms = b.x.vocab.stems[p.words[0]]
-			if len(a.forms) == 0 {
-				continue
-			}
-			a.idf = b.x.idf(b.x.frequency(a.forms))
-		} else {
-			if !b.conjunction(&a, p) {
-				continue
-			}
+		df, ok := b.meet(&a, p)
+		if !ok {
+			continue
+		}
+		if !p.related {
+			together += df
+		}
+		a.idf = b.x.idf(df)
+		out = append(out, b.distant(&a, p)...)
+		out = append(out, a)
+	}
+	shared := b.x.idf(min(together, len(b.x.byID)))
+	for i := range out {
+		if out[i].weight < sameWeight*scale && together > 0 {
+			out[i].idf = min(out[i].idf, shared)
 		}
 		if limit > 0 {
-			a.idf = min(a.idf, limit)
+			out[i].idf = min(out[i].idf, limit)
 		}
-		out = append(out, a)
 	}
 	return out
 }
 
-// conjunction makes a meet all words of p within one field.
-func (b *unitBuilder) conjunction(a *alternative, p glossPhrase) bool {
+// distant takes from a the forms that share no more than a stem with the word
+// of p, and returns them as an alternative of less weight: "règlement" is a
+// payment, "règle" is not.
+func (b *unitBuilder) distant(a *alternative, p glossPhrase) []alternative {
+	if len(a.all) > 0 {
+		return nil
+	}
+	word := singular(p.forms[0])
+	near := make([]uint32, 0, len(a.forms))
+	far := *a
+	far.weight *= distantWeight
+	far.forms = nil
+	for _, id := range a.forms {
+		if singular(b.x.vocab.forms[id].text) == word {
+			near = append(near, id)
+		} else {
+			far.forms = append(far.forms, id)
+		}
+	}
+	a.forms = near
+	if len(far.forms) == 0 {
+		return nil
+	}
+	return []alternative{far}
+}
+
+func singular(word string) string { return strings.TrimRight(word, "sx") }
+
+// meet makes a meet the words of p, all of them within one field, and returns
+// how many notes have the rarest, at most.
+func (b *unitBuilder) meet(a *alternative, p glossPhrase) (df int, ok bool) {
+	df = len(b.x.byID)
 	for _, key := range p.words {
 		class := b.x.vocab.stems[key]
 		if len(class) == 0 {
-			return false
+			return 0, false
 		}
+		df = min(df, b.x.frequency(class))
 		a.all = append(a.all, class)
 	}
-	a.idf = b.rarest(a.all)
-	return true
+	if len(a.all) == 1 {
+		a.forms, a.all = a.all[0], nil
+	}
+	return df, true
 }

@@ -22,6 +22,7 @@ const (
 	compoundWeight  = 0.5
 	phraseWeight    = 0.6  // of a unit made of words without weight of their own
 	insidePhrase    = 0.6  // of what stands for a word when a phrase stands for more
+	distantWeight   = 0.75 // of a form that only shares a stem with a word of the glossary
 	slackScale      = 0.85 // of a phrase with another word in it
 	unknownFactor   = 0.7  // of a word that neither the notes nor the glossary know
 	elsewhereFactor = 2.5  // of such a word that speaks of something else
