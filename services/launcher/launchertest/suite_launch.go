@@ -98,6 +98,11 @@ func testPlanKinds(t *testing.T, s *suite) {
 			if plan.GetKind() != c.want || plan.GetInjection().GetCarrier() != c.carrier {
 				t.Errorf("got %v by %s", plan.GetKind(), plan.GetInjection().GetCarrier())
 			}
+			for _, name := range plan.GetEnvUnset() {
+				if Env(plan, name) != "" {
+					t.Errorf("%s is set and removed", name)
+				}
+			}
 			if c.want == typev1.LaunchKind_LAUNCH_KIND_HEADLESS && len(plan.GetExpectedDialogs()) != 0 {
 				t.Errorf("dialogs without a terminal: %v", plan.GetExpectedDialogs())
 			}
