@@ -194,8 +194,8 @@ func (g *glossGroup) has(p glossPhrase) bool {
 
 var questionWords = set("how who whom whose what which where when why combien qui quand ou quoi quel quelle quels quelles comment pourquoi")
 
-// titleQuestions are the question words that are indexed where a title begins: a
-// note called "who to call" answers a question that begins with it.
+// titleQuestions are the question words that are indexed, in ids and where a
+// title begins: a note called "who to call" answers a question of who.
 var titleQuestions = set("who why when qui pourquoi quand combien")
 
 var negations = set("not no without never cannot doesn don isn ne pas sans jamais non")

@@ -156,8 +156,9 @@ type analysis struct {
 }
 
 type formCount struct {
-	text   string
-	counts counts
+	text     string
+	counts   counts
+	question bool // indexed in titles only
 }
 
 func analyze(n Note) analysis {
@@ -168,15 +169,13 @@ func analyze(n Note) analysis {
 		length := t.run(text, func(tok token) {
 			i, ok := seen[tok.text]
 			if !ok {
-				if i = -1; !noise(tok.text) || f != inBody && tok.pos == 0 && titleQuestions[tok.text] {
-					i = len(a.forms)
-					a.forms = append(a.forms, formCount{text: tok.text})
-				}
+				i = a.place(tok.text)
 				seen[tok.text] = i
 			}
-			if i >= 0 {
-				a.forms[i].counts = a.forms[i].counts.plus(f)
+			if i < 0 || a.forms[i].question && f != inName && (f == inBody || tok.pos > 0) {
+				return
 			}
+			a.forms[i].counts = a.forms[i].counts.plus(f)
 		})
 		a.lengths[f] = uint16(min(int(a.lengths[f])+length, 1<<16-1))
 	}
@@ -190,7 +189,18 @@ func analyze(n Note) analysis {
 			add(inBody, line)
 		}
 	}
+	a.forms = slices.DeleteFunc(a.forms, func(f formCount) bool { return f.counts == 0 })
 	return a
+}
+
+// place gives a form its place in a.forms, or -1 to noise.
+func (a *analysis) place(text string) int {
+	question := titleQuestions[text]
+	if noise(text) && !question {
+		return -1
+	}
+	a.forms = append(a.forms, formCount{text: text, question: question})
+	return len(a.forms) - 1
 }
 
 // heading reports whether a line of Markdown is a heading.
