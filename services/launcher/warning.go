@@ -48,15 +48,15 @@ func noPersona(agent string) *launcherv1.Warning {
 // all that waits for trust, and of each file that cannot be used.
 func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*launcherv1.Warning {
 	var out []*launcherv1.Warning
-	untrusted := 0
+	untrusted := false
 	consider := func(section typev1.SectionKind, items []*typev1.LeftOut) {
 		for _, item := range items {
 			switch item.GetReason() {
 			case typev1.LeftOutReason_LEFT_OUT_REASON_UNTRUSTED:
-				untrusted++
+				untrusted = true
 			case typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
-					"%s cannot be used as it is and was left out; open it in an editor and mend it", item.GetName()))
+					"%s %s", item.GetName(), whyUnusable(item.GetName())))
 			case typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
 					"%s is named but not there; make it, or stop naming it", item.GetName()))
@@ -68,11 +68,18 @@ func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*la
 	for _, sec := range composed.GetContext().GetSections() {
 		consider(sec.GetReport().GetKind(), sec.GetReport().GetLeftOut())
 	}
-	if untrusted > 0 {
+	if untrusted {
 		out = append([]*launcherv1.Warning{warning(launcherv1.WarningKind_WARNING_KIND_UNTRUSTED, typev1.SectionKind_SECTION_KIND_UNSPECIFIED, projectID,
-			"%d files of the project speak as rules and were left out; `ideai trust` lists them and asks", untrusted)}, out...)
+			"the project's own rules, personas and skills were left out: you have not trusted it yet; `ideai trust` lists them and asks")}, out...)
 	}
 	return out
+}
+
+func whyUnusable(name string) string {
+	if strings.HasPrefix(name, ".ideai/profiles/") {
+		return "is never used: a profile says what is executed, and a repository may not; only the built-in profiles count"
+	}
+	return "cannot be used as it is and was left out; open it in an editor and mend it"
 }
 
 // injectionWarnings tells how far an injection is to be relied on.

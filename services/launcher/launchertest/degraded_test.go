@@ -205,6 +205,7 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	r.Context.Set(func(d *launchertest.ContextDocs) {
 		d.LeftOut = []*typev1.LeftOut{
 			{Name: ".ideai/skills/x/SKILL.md", Reason: typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE},
+			{Name: ".ideai/profiles/claude.yaml", Reason: typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE},
 			{Name: "RULES.md", Reason: typev1.LeftOutReason_LEFT_OUT_REASON_MISSING},
 			{Name: "CLAUDE.md", Reason: typev1.LeftOutReason_LEFT_OUT_REASON_READ_BY_CLI},
 			{Name: "note:a", Reason: typev1.LeftOutReason_LEFT_OUT_REASON_BUDGET},
@@ -215,8 +216,11 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	for _, w := range plan.GetWarnings() {
 		subjects = append(subjects, w.GetSubject())
 	}
-	if !slices.Equal(subjects, []string{".ideai/skills/x/SKILL.md", "RULES.md"}) {
-		t.Errorf("warnings %v", plan.GetWarnings())
+	if !slices.Equal(subjects, []string{".ideai/skills/x/SKILL.md", ".ideai/profiles/claude.yaml", "RULES.md"}) {
+		t.Fatalf("warnings %v", plan.GetWarnings())
+	}
+	if msg := plan.GetWarnings()[1].GetMessage(); !strings.Contains(msg, "never used") || strings.Contains(msg, "mend") {
+		t.Errorf("a repository's profile: %s", msg)
 	}
 }
 
