@@ -32,7 +32,7 @@ func (s *Store) explain(err error, name string, why intent) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fault.New(fault.StoreFull, fault.Meta{"path": full},
-			"no space left to save %s; nothing was changed: free some space and save again", full).Wrap(err)
+			"no space left to save %s; free some space and save again", full).Wrap(err)
 	case errors.Is(err, syscall.EROFS), why == writing && errors.Is(err, fs.ErrPermission):
 		return readOnly(full, err)
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):

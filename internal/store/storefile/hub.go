@@ -2,6 +2,7 @@ package storefile
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ func (h *hub) join(s *Store, prefix string) {
 	h.known, h.pending, h.folders = map[string]known{}, map[string]suspect{}, map[string]string{}
 	wake := make(chan struct{}, 1)
 	h.wake = wake
-	notify, err := fsnotify.NewWatcher()
+	notify, err := listen(s.opts.deaf)
 	if err != nil {
 		s.opts.Logger.Warn("no notifications of file changes; folders are looked through instead",
 			"every", s.opts.Rescan, "error", err)
@@ -72,6 +73,13 @@ func (h *hub) join(s *Store, prefix string) {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
 	h.running.Go(func() { h.run(ctx, notify, wake) })
+}
+
+func listen(deaf bool) (*fsnotify.Watcher, error) {
+	if deaf {
+		return nil, errors.ErrUnsupported
+	}
+	return fsnotify.NewWatcher()
 }
 
 // part counts a watcher out and stops the goroutine after the last.

@@ -37,6 +37,8 @@ type Options struct {
 	SegmentBytes int64
 	// Logger hears of what a person may want to know; default slog.Default.
 	Logger *slog.Logger
+
+	deaf bool // for tests: no notifications, as in a bind mount
 }
 
 func (o Options) withDefaults(tree string) Options {

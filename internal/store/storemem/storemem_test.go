@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/idea-ide/ideai/internal/store"
 	"github.com/idea-ide/ideai/internal/store/storemem"
 	"github.com/idea-ide/ideai/internal/store/storetest"
 )
@@ -24,3 +25,23 @@ func harness() storetest.Harness {
 func TestStore(t *testing.T) { storetest.Run(t, harness()) }
 
 func TestStoreUnderFaults(t *testing.T) { storetest.Run(t, storetest.UnderFaults(harness(), 8)) }
+
+// The opener gives the same store for the same names, as files do.
+func TestOpener(t *testing.T) {
+	o := storemem.Opener()
+	docs, log, err := o.Runtime(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := o.Versioned(t.Context(), "p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := o.Versioned(t.Context(), "p", "feature")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if docs != again || docs != log.(store.Docs) || docs == other {
+		t.Fatal("runtime and versioned stores of the main checkout differ, or those of two worktrees do not")
+	}
+}
