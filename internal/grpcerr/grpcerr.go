@@ -57,13 +57,14 @@ func ToStatus(err error, call Call) error {
 }
 
 // Masked reports whether ToStatus hides err's text from the client, so that
-// the caller must log it.
+// the caller must log it. An error that another server has masked is in its log.
 func Masked(err error) bool {
 	if err == nil {
 		return false
 	}
 	if f, ok := fault.As(err); ok {
-		return f.Reason == fault.ReasonInternal
+		elsewhere := f.Unwrap() == nil && f.Meta["request_id"] != ""
+		return f.Reason == fault.ReasonInternal && !elsewhere
 	}
 	if st, ok := statusOf(err); ok && infoOf(st) != nil {
 		return false

@@ -183,7 +183,11 @@ func TestForwardedStatusPassesUnchanged(t *testing.T) {
 
 func TestInternalKeepsTheFirstRequestID(t *testing.T) {
 	first := wire(t, grpcerr.ToStatus(errors.New("boom"), grpcerr.Call{RequestID: "backend"}))
-	again := grpcerr.ToStatus(grpcerr.FromStatus(first, call), grpcerr.Call{RequestID: "gateway"})
+	received := grpcerr.FromStatus(first, call)
+	if grpcerr.Masked(received) || !grpcerr.Masked(fault.New(fault.ReasonInternal, nil, "a bug")) {
+		t.Error("an error is logged twice, or never")
+	}
+	again := grpcerr.ToStatus(received, grpcerr.Call{RequestID: "gateway"})
 	if id := infos(again)[0].GetMetadata()["request_id"]; id != "backend" {
 		t.Fatalf("request_id = %q", id)
 	}

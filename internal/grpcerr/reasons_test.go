@@ -29,6 +29,14 @@ func TestReasonsEqualTheProtoEnum(t *testing.T) {
 	}
 }
 
+func TestOnlyInternalIsInternal(t *testing.T) {
+	for _, r := range fault.Reasons() {
+		if (r.Kind() == fault.Internal) != (r == fault.ReasonInternal) {
+			t.Errorf("%s is of kind %d", r, r.Kind())
+		}
+	}
+}
+
 var enumValue = regexp.MustCompile(`(?m)((?:^ *//.*\n)+)^ *REASON_([A-Z_]+) = [1-9][0-9]*;`)
 var bracketed = regexp.MustCompile(`\[([a-z_, ]*)\]\s*$`)
 

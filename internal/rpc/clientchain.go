@@ -30,11 +30,8 @@ func clientChain(cfg ClientConfig) ([]grpc.UnaryClientInterceptor, []grpc.Stream
 		if err := checkSize(req, cfg.MaxMessage); err != nil {
 			return err
 		}
-		if _, ok := ctx.Deadline(); !ok {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, cfg.Deadline)
-			defer cancel()
-		}
+		ctx, cancel := withDeadline(ctx, cfg.Deadline)
+		defer cancel()
 		return toFault(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
 	}
 	stream := func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {

@@ -125,6 +125,46 @@ func TestDrain(t *testing.T) {
 	server.GracefulStop() // returns, because no stream is left
 }
 
+// A gateway's unary calls finish while it drains.
+func TestForwardedCallFinishesDuringDrain(t *testing.T) {
+	key, drain := newKey(t), rpc.NewDrain()
+	began, finish := make(chan struct{}), make(chan struct{})
+	e := newEcho(t, func(s *lines) error {
+		began <- struct{}{}
+		select {
+		case <-finish:
+			return shout(s)
+		case <-s.Context().Done():
+			return s.Context().Err()
+		}
+	})
+	behind, front := rpc.NewPipe(), rpc.NewOwnerPipe()
+	e.serve(t, rpc.ServerConfig{Verifier: key.Verifier()}, behind)
+	gate := serve(t, rpc.ServerConfig{Files: e.files, Drain: drain, Unknown: rpc.Forward(rpc.ForwardConfig{
+		Backends: map[string]grpc.ClientConnInterface{echoService: dialPipe(t, behind, rpc.ClientConfig{NoRetry: true})},
+		Relay:    auth.NewRelay(key.Issuer()), Methods: auth.NewMethods(e.files),
+	})}, func(*grpc.Server) {}, front)
+	conn := dialPipe(t, front, rpc.ClientConfig{Files: e.files, NoRetry: true})
+	answer := make(chan string, 1)
+	go func() {
+		got, err := e.call(context.Background(), conn, "One", "x")
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- got
+	}()
+	<-began
+	drain.Begin()
+	if _, err := e.call(t.Context(), conn, "One", "x"); fault.ReasonOf(err) != fault.Draining {
+		t.Error("a new call:", err)
+	}
+	close(finish)
+	if got := <-answer; got != "X" {
+		t.Errorf("got %q", got)
+	}
+	gate.GracefulStop()
+}
+
 func TestRetries(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
@@ -200,9 +240,9 @@ func TestTelemetry(t *testing.T) {
 	key := newKey(t)
 	e := newEcho(t, func(*lines) error { panic("boom") })
 	behind, front := rpc.NewPipe(), rpc.NewOwnerPipe()
-	e.serve(t, rpc.ServerConfig{Verifier: key.Verifier(), Tracer: tracer, Meter: meter}, behind)
+	backend := e.serve(t, rpc.ServerConfig{Verifier: key.Verifier(), Tracer: tracer, Meter: meter}, behind)
 	cfg := rpc.ClientConfig{Tracer: tracer, Propagator: propagation.TraceContext{}, Files: e.files}
-	serve(t, rpc.ServerConfig{Tracer: tracer, Files: e.files, Unknown: rpc.Forward(rpc.ForwardConfig{
+	gate := serve(t, rpc.ServerConfig{Tracer: tracer, Files: e.files, Unknown: rpc.Forward(rpc.ForwardConfig{
 		Backends: map[string]grpc.ClientConnInterface{echoService: dialPipe(t, behind, cfg)},
 		Relay:    auth.NewRelay(key.Issuer()), Methods: auth.NewMethods(e.files),
 	})}, func(*grpc.Server) {}, front)
@@ -210,6 +250,8 @@ func TestTelemetry(t *testing.T) {
 	if _, err := e.call(t.Context(), conn, "One", "secret text"); fault.ReasonOf(err) != fault.ReasonInternal {
 		t.Fatal(err)
 	}
+	gate.GracefulStop() // a server's span ends after its client has the answer
+	backend.GracefulStop()
 	if err := tracer.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
