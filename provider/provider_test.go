@@ -100,6 +100,9 @@ func TestChoose(t *testing.T) {
 		{"codex own instructions", "codex", Want{Kind: Fresh, Carrier: "developer_instructions"}, []string{"-c", "developer_instructions=x"}, "", fault.ArgumentConflict},
 		{"codex own server of our name", "codex", Want{Kind: Fresh}, []string{"--config=mcp_servers.ideai.command=x"}, "", fault.ArgumentConflict},
 		{"codex own server of another name", "codex", Want{Kind: Fresh}, []string{"-cmcp_servers.ideai2.command=x"}, "mcp_instructions", ""},
+		{"codex in a run directory", "codex", Want{Kind: NativeResume, Workspace: RunDirectory}, nil, "agents_md", ""},
+		{"codex moved out of it", "codex", Want{Kind: Fresh, Workspace: RunDirectory}, []string{"-C/tmp"}, "", fault.ArgumentConflict},
+		{"claude has no run directory", "claude", Want{Kind: Fresh, Workspace: RunDirectory}, nil, "", fault.InjectionUnsupported},
 		{"codex remote", "codex", Want{Kind: Fresh}, []string{"--remote", "ws://x"}, "", fault.ArgumentConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
