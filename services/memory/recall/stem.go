@@ -27,7 +27,7 @@ var apart = map[string]string{
 	"later": "later", "latest": "latest", "past": "past", "paste": "paste", "pasted": "paste",
 	"service": "service", "services": "service", "serve": "serve", "serving": "serve", "server": "server", "servers": "server",
 	"customs": "customs", "custom": "custom", "customer": "customer", "customers": "customer", "customize": "customiz",
-	"terminal": "terminal", "terminals": "terminal", "secretary": "secretary", "object": "object", "objective": "objectiv",
+	"liveness": "liveness", "terminal": "terminal", "terminals": "terminal", "secretary": "secretary", "object": "object", "objective": "objectiv",
 	"objectives": "objectiv", "mobile": "mobile", "author": "author", "authors": "author", "general": "general", "generate": "generat",
 	"generates": "generat", "generated": "generat", "generating": "generat", "generation": "generat", "generator": "generat",
 	"generators": "generat", "generic": "generic", "generics": "generic",
