@@ -20,6 +20,8 @@ const (
 	maxAnswer  = 512
 	maxLeftOut = 32
 	maxLeaning = 128 // pointers ordered by relevance; further ones by type
+
+	leastPointer = 8 // tokens of the shortest pointer
 )
 
 // Form says how much of a note is given.
@@ -134,7 +136,7 @@ type choice struct {
 
 func (s *Service) choose(sh *shelf, q Question) Answer {
 	query := recall.Query{Text: q.Query, Hints: q.Hints, Limit: q.MaxNotes + len(q.Pinned)}
-	hits := sh.index.Search(query)
+	hits, leaning := sh.search(query, q.IndexTokens)
 	chosen := map[string]bool{}
 	var answer Answer
 	var choices []choice
@@ -166,9 +168,22 @@ func (s *Service) choose(sh *shelf, q Question) Answer {
 		return sh.index.Excerpt(id, query, tokens, s.count)
 	})
 	if q.IndexTokens > 0 {
-		s.addIndex(&answer, sh.further(q, chosen), q.IndexTokens)
+		s.addIndex(&answer, sh.further(leaning, chosen), q.IndexTokens)
 	}
 	return answer
+}
+
+// search returns what a query finds and, when an index is wanted, what its
+// hints alone lean to. Without a text the two are one search.
+func (s *shelf) search(query recall.Query, indexTokens int) (hits, leaning []recall.Hit) {
+	if indexTokens > 0 && len(query.Hints) > 0 {
+		hints := query
+		hints.Text, hints.Limit = "", query.Limit+min(maxLeaning, indexTokens/leastPointer)
+		if leaning = s.index.Search(hints); query.Text == "" {
+			return leaning, leaning
+		}
+	}
+	return s.index.Search(query), leaning
 }
 
 func (a *Answer) leaveOut(id string) {
@@ -179,11 +194,7 @@ func (a *Answer) leaveOut(id string) {
 
 // further returns the notes not chosen yet, the best first: those the hints
 // meet, then by weight of their type. It stops at what an answer can hold.
-func (s *shelf) further(q Question, chosen map[string]bool) []*Note {
-	var leaning []recall.Hit
-	if len(q.Hints) > 0 {
-		leaning = s.index.Search(recall.Query{Hints: q.Hints, Limit: maxLeaning})
-	}
+func (s *shelf) further(leaning []recall.Hit, chosen map[string]bool) []*Note {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var notes []*Note
