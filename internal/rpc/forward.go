@@ -149,15 +149,19 @@ func sendAll(in grpc.ServerStream, out grpc.ClientStream) error {
 // receiveAll passes headers, messages, trailers and the status back.
 func receiveAll(in grpc.ServerStream, out grpc.ClientStream, streaming bool) error {
 	defer func() { in.SetTrailer(allowed(out.Trailer())) }()
-	// No header at all is an answer of trailers only, which gRPC may try again.
-	if header, err := out.Header(); err == nil && len(header) > 0 {
-		send := in.SetHeader
-		if streaming {
-			send = in.SendHeader // the client may wait for it before the first message
-		}
-		if err := send(allowed(header)); err != nil {
+	if !streaming {
+		f := new(frame)
+		if err := out.RecvMsg(f); err != nil {
 			return err
 		}
+		if err := passHeader(out, in.SetHeader); err != nil {
+			return err
+		}
+		return in.SendMsg(f)
+	}
+	// A client may wait for the header before the first message.
+	if err := passHeader(out, in.SendHeader); err != nil {
+		return err
 	}
 	for {
 		f := new(frame)
@@ -171,8 +175,15 @@ func receiveAll(in grpc.ServerStream, out grpc.ClientStream, streaming bool) err
 		if err := in.SendMsg(f); err != nil {
 			return err
 		}
-		if !streaming {
-			return nil
-		}
 	}
+}
+
+// passHeader passes the header that out has. None at all is an answer of
+// trailers only, which gRPC may try again; RecvMsg tells why a call failed.
+func passHeader(out grpc.ClientStream, pass func(metadata.MD) error) error {
+	header, err := out.Header()
+	if err != nil || len(header) == 0 {
+		return nil //nolint:nilerr // RecvMsg returns it
+	}
+	return pass(allowed(header))
 }
