@@ -3,6 +3,7 @@ package launchersvc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,8 +114,8 @@ func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparatio
 // checkRequest refuses what the proto's rules cannot: paths that are none on
 // the host, and names that collide.
 func checkRequest(req *launcherv1.PrepareLaunchRequest) error {
-	if req.GetLaunchId() == reservedID {
-		return invalid("launch_id", "the launch id %q is the name of ideai's own folder; use another", reservedID)
+	if slices.Contains(reserved, req.GetLaunchId()) {
+		return invalid("launch_id", "%q is the name of ideai's own folder; use another launch id", req.GetLaunchId())
 	}
 	host := req.GetHost()
 	os := hostOS(host.GetOs())

@@ -21,12 +21,12 @@ import (
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// Launch records are kept in a folder of a project's runtime store. No launch
-// may be named like it, because the side directories are its siblings.
-const (
-	recordsFolder = "run/launches"
-	reservedID    = "launches"
-)
+// recordsFolder is where launch records are kept in a project's runtime store.
+const recordsFolder = "run/launches"
+
+// reserved are the names that launches may not have: the side directories of
+// launches are siblings of the records and of the stores' locks.
+var reserved = []string{"launches", "locks"}
 
 // storedRecord is a launch record's document.
 type storedRecord struct {
