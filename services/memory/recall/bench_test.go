@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -55,6 +56,18 @@ func BenchmarkSearch(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkSearchLong asks with the longest text that counts, 16 KiB.
+func BenchmarkSearchLong(b *testing.B) {
+	x := manyIndex()
+	var text strings.Builder
+	for _, q := range generated().queries {
+		text.WriteString(q.text + ". ")
+	}
+	for b.Loop() {
+		x.Search(recall.Query{Text: text.String()})
+	}
 }
 
 // BenchmarkPut replaces one of 10,000 notes.

@@ -13,6 +13,11 @@ const cutMark = "[…]"
 // never takes more than maxTokens by count. A body that fits is returned
 // whole; an unknown note, or no room for anything, gives an empty string.
 func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) int) string {
+	text := q.Text
+	if strings.TrimSpace(text) == "" {
+		text = strings.Join(q.Hints, " ; ")
+	}
+	read := x.glossary.read(text)
 	x.mu.RLock()
 	at, ok := x.byID[id]
 	if !ok || maxTokens <= 0 {
@@ -20,11 +25,7 @@ func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) in
 		return ""
 	}
 	body := strings.TrimSpace(x.slots[at].note.Body)
-	text := q.Text
-	if strings.TrimSpace(text) == "" {
-		text = strings.Join(q.Hints, " \n")
-	}
-	worth := x.worths(x.units(text))
+	worth := x.worths(x.units(read))
 	x.mu.RUnlock()
 	if count(body) <= maxTokens {
 		return body

@@ -39,7 +39,9 @@ type glossPhrase struct {
 
 type glossRef struct{ group, phrase int }
 
-var builtinGlossary = sync.OnceValue(func() *glossary {
+var builtinGlossary = sync.OnceValue(readGlossary)
+
+func readGlossary() *glossary {
 	entries, err := glossaryFiles.ReadDir("glossary")
 	if err != nil {
 		panic(err) // the files are part of the program
@@ -53,7 +55,7 @@ var builtinGlossary = sync.OnceValue(func() *glossary {
 		all.Write(data)
 	}
 	return parseGlossary(all.String())
-})
+}
 
 // parseGlossary reads groups of words, one group a line:
 //
@@ -67,6 +69,7 @@ var builtinGlossary = sync.OnceValue(func() *glossary {
 func parseGlossary(text string) *glossary {
 	g := &glossary{content: map[string][]glossRef{}, full: map[string][]glossRef{}, english: map[string]bool{}, french: map[string]bool{}}
 	var near []string
+	englishStem, frenchStem := remembered(englishStem), remembered(frenchStem)
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		if strings.TrimSpace(line) == "" {
@@ -110,6 +113,19 @@ func (g *glossary) languages(word string) (english, french bool) {
 		return true, true
 	}
 	return english, french
+}
+
+// remembered keeps the answers of a stemmer, which is slow beside a map.
+func remembered(stem func(string) string) func(string) string {
+	known := map[string]string{}
+	return func(word string) string {
+		s, ok := known[word]
+		if !ok {
+			s = stem(word)
+			known[word] = s
+		}
+		return s
+	}
 }
 
 // phraseLanguages reports in which languages the glossary has all words of a phrase;

@@ -76,36 +76,54 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// units turns a question into what is searched. The caller holds the lock.
-func (x *Index) units(text string) []unit {
-	var words []word
-	var wholes []string
-	var t tokenizer
+// reading is a text cut into words, before any note is looked at.
+type reading struct {
+	words    []word
+	wholes   []string // compounds, each once
+	language language
+}
+
+// read cuts a question into words. It needs no lock.
+func (g *glossary) read(text string) reading {
+	var r reading
 	text = builtinWords().talk.ReplaceAllString(clip(text, maxQueryBytes), "$1;$2")
-	t.run(text, func(tok token) {
+	known := map[string]int{} // word to its first place
+	new(tokenizer).run(text, func(tok token) {
 		if tok.whole {
-			wholes = append(wholes, tok.text)
+			if !slices.Contains(r.wholes, tok.text) {
+				r.wholes = append(r.wholes, tok.text)
+			}
 			return
 		}
-		words = append(words, word{text: tok.text})
+		w := word{text: tok.text}
+		if at, ok := known[tok.text]; ok {
+			w.en, w.fr = r.words[at].en, r.words[at].fr
+		} else {
+			known[tok.text] = len(r.words)
+			w.en, w.fr = englishStem(tok.text), frenchStem(tok.text)
+		}
+		r.words = append(r.words, w)
 	})
-	forms := make([]string, len(words))
-	for i, w := range words {
-		forms[i] = w.text
+	r.language = guessLanguage(r.words)
+	for i := range r.words {
+		w := &r.words[i]
+		w.keys = g.keys(w, r.language)
+		w.weight = wordWeight(w.text, r.language)
 	}
-	lang := guessLanguage(forms)
-	for i := range words {
-		w := &words[i]
-		w.en, w.fr = englishStem(w.text), frenchStem(w.text)
-		w.keys = x.glossary.keys(w, lang)
-		w.weight = wordWeight(w.text, lang)
-		x.literal(w, lang)
+	return r
+}
+
+// units turns a question into what is searched. The caller holds the lock.
+func (x *Index) units(r reading) []unit {
+	for i := range r.words {
+		w := &r.words[i]
+		x.literal(w, r.language)
 		w.df = x.frequency(w.literal)
 		w.idf = x.idf(w.df)
 	}
-	b := unitBuilder{x: x, words: words}
+	b := unitBuilder{x: x, words: r.words}
 	b.expand()
-	b.compounds(wholes)
+	b.compounds(r.wholes)
 	return b.finish()
 }
 

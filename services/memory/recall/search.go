@@ -64,10 +64,11 @@ func (x *Index) Search(q Query) []Hit {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
+	text, leaning := x.glossary.read(q.Text), x.glossary.read(strings.Join(q.Hints, " ; "))
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	asked := question{units: x.units(q.Text), heaviest: textUnits}
-	hints := question{units: x.units(strings.Join(q.Hints, " ; ")), heaviest: hintUnits}
+	asked := question{units: x.units(text), heaviest: textUnits}
+	hints := question{units: x.units(leaning), heaviest: hintUnits}
 	if strings.TrimSpace(q.Text) == "" {
 		asked, hints = hints, question{}
 		asked.hinted = true

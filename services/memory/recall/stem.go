@@ -33,10 +33,49 @@ var apart = map[string]string{
 	"generators": "generat", "generic": "generic", "generics": "generic",
 }
 
+// irregular leads forms that no suffix rule reaches to the word they belong to.
+var irregular = map[byte]map[string]string{englishClass: pairs(`
+	written write rewritten rewrite overwritten overwrite wrote write chosen choose chose choose broken break broke break
+	kept keep sent send built build rebuilt rebuild ran run took take taken take lost lose found find left leave held hold
+	made make told tell sold sell bought buy paid pay hidden hide forgotten forget forgot forget frozen freeze froze freeze
+	given give gave give shown show seen see saw see known know knew know grown grow grew grow thrown throw threw throw
+	drawn draw begun begin began begin stuck stick spent spend lent lend meant mean met meet fed feed led lead won win
+	bound bind wound wind understood understand stood stand caught catch taught teach brought bring thought think
+	sought seek fought fight slept sleep swept sweep crept creep felt feel dealt deal dug dig hung hang swung swing
+	spoken speak spoke speak stolen steal woken wake woke wake driven drive drove drive risen rise rose rise fallen fall
+	fell fall eaten eat ate eat worn wear torn tear born bear sworn swear flown fly blown blow shaken shake
+	indices index matrices matrix schemata schema criteria criterion statuses status people person children child
+	men man women woman lives life halves half
+	`), frenchClass: pairs(`
+	ecrit ecrire ecrite ecrire ecrits ecrire ecrites ecrire reecrit reecrire reecrite reecrire recu recevoir recue recevoir
+	recus recevoir recues recevoir perdu perdre perdue perdre perdus perdre perdues perdre vendu vendre vendue vendre
+	rendu rendre rendue rendre lu lire lue lire lus lire lues lire pris prendre prise prendre
+	connu connaitre connue connaitre connus connaitre tenu tenir tenue tenir choisi choisir choisie choisir choisis choisir choisies choisir
+	choix choisir suivi suivre suivie suivre ouvert ouvrir ouverte ouvrir ouverts ouvrir couvert couvrir couverte couvrir
+	eteint eteindre eteinte eteindre detruit detruire detruite detruire construit construire construite construire
+	traduit traduire traduite traduire traduits traduire reduit reduire reduite reduire vendus vendre
+	echu echoir deduit deduire introduit introduire joint joindre jointe joindre atteint atteindre atteinte atteindre
+	deviennent devenir devient devenir viennent venir vient venir revient revenir reviennent revenir
+	journaux journal canaux canal signaux signal totaux total generaux general locaux local principaux principal
+	verrous verrou yeux oeil
+	`)}
+
+func pairs(text string) map[string]string {
+	words := strings.Fields(text)
+	out := make(map[string]string, len(words)/2)
+	for i := 0; i+1 < len(words); i += 2 {
+		out[words[i]] = words[i+1]
+	}
+	return out
+}
+
 // englishStem returns the key of the English stem of a folded word.
 func englishStem(word string) string {
 	if !stemmable(word) {
 		return string(englishClass) + word
+	}
+	if base, ok := irregular[englishClass][word]; ok {
+		word = base
 	}
 	if stem, ok := apart[word]; ok {
 		return string(englishClass) + stem
@@ -49,6 +88,9 @@ func englishStem(word string) string {
 func frenchStem(word string) string {
 	if !stemmable(word) {
 		return string(frenchClass) + word
+	}
+	if base, ok := irregular[frenchClass][word]; ok {
+		word = base
 	}
 	for _, ending := range []string{"ees", "ee", "es"} {
 		if strings.HasSuffix(word, ending) && len(word) > len(ending)+2 {

@@ -102,13 +102,13 @@ func set(words string) map[string]bool {
 }
 
 // guessLanguage decides by the function words.
-func guessLanguage(forms []string) language {
+func guessLanguage(words []word) language {
 	en, fr := 0, 0
-	for _, f := range forms {
-		if englishSigns[f] {
+	for _, w := range words {
+		if englishSigns[w.text] {
 			en++
 		}
-		if frenchSigns[f] {
+		if frenchSigns[w.text] {
 			fr++
 		}
 	}
