@@ -5,6 +5,7 @@ package host_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,26 @@ func TestACLIInTheFolderOneStandsIn(t *testing.T) {
 	var missing *host.NotInstalledError
 	if !errors.As(err, &missing) {
 		t.Errorf("a program of the current folder was accepted: %v", err)
+	}
+}
+
+func TestPassAddsNothing(t *testing.T) {
+	dir := t.TempDir()
+	fakeBinary(t, dir, `echo "$#:$1:$2:$IDEAI_TOKEN"; exit 4`+"\n")
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	r, w := pipe(t)
+	code, err := host.Pass(t.Context(), claude(t), []string{"mcp", "list all"}, host.Options{Stdin: devNull(t), Stdout: w})
+	if err != nil || code != 4 {
+		t.Errorf("code %d, %v", code, err)
+	}
+	_ = w.Close()
+	if out, _ := io.ReadAll(r); string(out) != "2:mcp:list all:\n" {
+		t.Errorf("the CLI saw %q", out)
+	}
+	t.Setenv("PATH", t.TempDir())
+	var missing *host.NotInstalledError
+	if _, err := host.Pass(t.Context(), claude(t), nil, host.Options{}); !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	"github.com/idea-ide/ideai/provider"
 )
 
 // Options are what a plan cannot know. Nil files are those of this process.
@@ -59,6 +60,24 @@ func Run(ctx context.Context, plan *launcherv1.LaunchPlan, o Options) (exitCode 
 	return start(ctx, plan, o, side)
 }
 
+// Pass starts a CLI as it is, for arguments that begin no session, such as
+// help, login or settings (provider.Invocation.Manage): nothing is added or
+// written. Of the options only the files, Env and OnStarted count. The rest is
+// as for Run.
+func Pass(ctx context.Context, p *provider.Profile, args []string, o Options) (exitCode int, err error) {
+	o.complete()
+	self, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find the path of ideai: %w", err)
+	}
+	path, err := findCLI(p, self)
+	if err != nil {
+		return 0, err
+	}
+	c := command{argv: append([]string{path}, args...), env: o.Env}
+	return c.run(ctx, o)
+}
+
 func (o *Options) complete() {
 	if o.RunRoot == "" {
 		o.RunRoot = filepath.Join(o.ProjectRoot, ".ideai", "run")
@@ -92,23 +111,34 @@ func check(plan *launcherv1.LaunchPlan) error {
 	return nil
 }
 
+// start starts the plan's CLI, whose directory is written.
 func start(ctx context.Context, plan *launcherv1.LaunchPlan, o Options, side *sideDir) (int, error) {
-	stdin, feed, err := standardInput(plan.GetStdin(), o.Stdin)
+	argv := make([]string, len(plan.GetArgv()))
+	for i, a := range plan.GetArgv() {
+		argv[i] = a.GetValue()
+	}
+	c := command{argv: argv, dir: plan.GetCwd(), env: environment(o.Env, plan), stdin: plan.GetStdin(), started: side.started}
+	return c.run(ctx, o)
+}
+
+// command is a CLI to run in the caller's terminal.
+type command struct {
+	argv    []string
+	dir     string // "" = the caller's
+	env     []string
+	stdin   []byte              // before the person's own; nil = inherit
+	started func(pid int) error // an error ends the CLI; nil for none
+}
+
+func (c *command) run(ctx context.Context, o Options) (int, error) {
+	stdin, feed, err := standardInput(c.stdin, o.Stdin)
 	if err != nil {
 		return 0, err
 	}
 	signals := catchSignals() // before the CLI exists: none may be lost
 	defer signals.stop()
 
-	argv := make([]string, len(plan.GetArgv()))
-	for i, a := range plan.GetArgv() {
-		argv[i] = a.GetValue()
-	}
-	child, err := spawn(argv, &os.ProcAttr{
-		Dir:   plan.GetCwd(),
-		Env:   environment(o.Env, plan),
-		Files: []*os.File{stdin, o.Stdout, o.Stderr},
-	})
+	child, err := spawn(c.argv, &os.ProcAttr{Dir: c.dir, Env: c.env, Files: []*os.File{stdin, o.Stdout, o.Stderr}})
 	if feed != nil {
 		_ = stdin.Close() // the CLI has its own
 	}
@@ -116,12 +146,14 @@ func start(ctx context.Context, plan *launcherv1.LaunchPlan, o Options, side *si
 		if feed != nil {
 			_ = feed.w.Close()
 		}
-		return 0, fmt.Errorf("start %s: %w", argv[0], err)
+		return 0, fmt.Errorf("start %s: %w", c.argv[0], err)
 	}
-	if err := side.started(child.pid()); err != nil {
-		child.terminate() // without the mark a sweep could take the directory from under it
-		child.wait()
-		return 0, err
+	if c.started != nil {
+		if err := c.started(child.pid()); err != nil {
+			child.terminate()
+			child.wait()
+			return 0, err
+		}
 	}
 	if o.OnStarted != nil {
 		o.OnStarted(child.pid(), time.Now())

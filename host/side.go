@@ -129,7 +129,7 @@ func (s *sideDir) create(rel string, content []byte, mode fs.FileMode) error {
 }
 
 // started notes the CLI's process, so that a sweep leaves the directory alone
-// while the CLI outlives ideai.
+// while the CLI outlives ideai. A CLI that cannot be noted must not go on.
 func (s *sideDir) started(pid int) error {
 	p, err := describe(pid)
 	if err != nil {
