@@ -17,6 +17,9 @@ import (
 
 const byteOrderMark = "\uFEFF"
 
+// maxMessage bounds what is said of a problem, in bytes.
+const maxMessage = 1024
+
 // parseNote reads the file of a note. It always returns a note: what is wrong
 // with the file is in its problems.
 func parseNote(doc store.Doc) *Note {
@@ -40,12 +43,14 @@ func parseNote(doc store.Doc) *Note {
 }
 
 func (n *Note) exclude(kind ProblemKind, line int, format string, args ...any) {
-	n.Problems = append(n.Problems, Problem{Kind: kind, Line: line, Message: fmt.Sprintf(format, args...), Excluded: true})
+	n.Problems = append(n.Problems, Problem{Kind: kind, Line: line, Message: message(format, args), Excluded: true})
 }
 
 func (n *Note) warn(kind ProblemKind, line int, format string, args ...any) {
-	n.Problems = append(n.Problems, Problem{Kind: kind, Line: line, Message: fmt.Sprintf(format, args...)})
+	n.Problems = append(n.Problems, Problem{Kind: kind, Line: line, Message: message(format, args)})
 }
+
+func message(format string, args []any) string { return clip(fmt.Sprintf(format, args...), maxMessage) }
 
 // unreadable turns what the store says of a file it cannot give into a problem.
 func (n *Note) unreadable(err error) {

@@ -149,18 +149,21 @@ func (s *Service) shelf(ctx context.Context, at Place) (*shelf, error) {
 	return nil, draining()
 }
 
+// recheck is how long a place is taken to be where it was: a project may be
+// removed, a worktree made anew.
+const recheck = time.Second
+
 // open returns the shelf of a place, new and still loading when there was none.
 func (s *Service) open(ctx context.Context, at Place) (*shelf, error) {
+	now := time.Now()
 	s.mu.Lock()
 	sh, stopped := s.shelves[at], s.stopped
-	if sh != nil {
-		sh.used.Store(time.Now().UnixNano())
-	}
 	s.mu.Unlock()
-	if stopped {
+	switch {
+	case stopped:
 		return nil, draining()
-	}
-	if sh != nil {
+	case sh != nil && now.Sub(time.Unix(0, sh.checked.Load())) < recheck:
+		sh.used.Store(now.UnixNano())
 		return sh, nil
 	}
 	docs, err := s.stores.Versioned(ctx, at.Project, at.Worktree)
@@ -172,24 +175,28 @@ func (s *Service) open(ctx context.Context, at Place) (*shelf, error) {
 	if s.stopped {
 		return nil, draining()
 	}
-	if sh = s.shelfOf(docs, at); sh == nil {
+	old := s.shelves[at]
+	if sh = s.shelfOf(docs, old); sh == nil {
 		sh = newShelf(docs)
 		following, stop := context.WithCancel(s.base)
 		sh.stop = stop
 		s.work.Go(func() { sh.follow(following, s.log.With("project", at.Project, "worktree", at.Worktree)) })
 	}
+	sh.checked.Store(now.UnixNano())
+	sh.used.Store(now.UnixNano())
 	s.shelves[at] = sh
+	if old != nil && old != sh {
+		s.closeUnnamed(old)
+	}
 	return sh, nil
 }
 
-// shelfOf finds the shelf of a place that was opened meanwhile, or of the same
-// store under another name: the main checkout has two.
-func (s *Service) shelfOf(docs store.Docs, at Place) *shelf {
-	if sh := s.shelves[at]; sh != nil {
-		return sh
-	}
+// shelfOf finds the shelf of a store, which may have been opened under another
+// name: the main checkout has two. A store that cannot be compared is the one
+// its place had before.
+func (s *Service) shelfOf(docs store.Docs, before *shelf) *shelf {
 	if !reflect.TypeOf(docs).Comparable() {
-		return nil
+		return before
 	}
 	for _, sh := range s.shelves {
 		if sh.docs == docs {
@@ -197,6 +204,16 @@ func (s *Service) shelfOf(docs store.Docs, at Place) *shelf {
 		}
 	}
 	return nil
+}
+
+// closeUnnamed closes a shelf that no place has any more.
+func (s *Service) closeUnnamed(old *shelf) {
+	for _, sh := range s.shelves {
+		if sh == old {
+			return
+		}
+	}
+	old.stop()
 }
 
 func (s *Service) forget(old *shelf) {

@@ -24,11 +24,12 @@ type shelf struct {
 	stripes [64]sync.Mutex // one writer of a file at a time, from read to applied
 	seed    maphash.Seed
 
-	ready  chan struct{} // closed when the notes are loaded, or loading failed
-	closed chan struct{} // closed when the shelf follows its store no more
-	failed error         // why loading failed; set before ready is closed
-	stop   func()        // ends following the store
-	used   atomic.Int64  // when the shelf was last asked for, in Unix nanoseconds
+	ready   chan struct{} // closed when the notes are loaded, or loading failed
+	closed  chan struct{} // closed when the shelf follows its store no more
+	failed  error         // why loading failed; set before ready is closed
+	stop    func()        // ends following the store
+	used    atomic.Int64  // when the shelf was last asked for, in Unix nanoseconds
+	checked atomic.Int64  // when its place was last looked up, in Unix nanoseconds
 
 	wroteSome chan struct{} // holds one token while there is something to confirm
 
@@ -56,7 +57,7 @@ type write struct {
 const gone store.Version = ""
 
 func newShelf(docs store.Docs) *shelf {
-	s := &shelf{
+	return &shelf{
 		docs: docs, index: recall.NewIndex(), loading: true, seed: maphash.MakeSeed(),
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		files: map[string]*Note{}, keys: map[string][]string{},
@@ -65,8 +66,6 @@ func newShelf(docs store.Docs) *shelf {
 		wroteSome: make(chan struct{}, 1),
 		recent:    newVersions(), watchers: map[*watcher]struct{}{},
 	}
-	s.used.Store(time.Now().UnixNano())
-	return s
 }
 
 // idleSince returns how long nobody asked for the shelf; a watched one is in

@@ -254,6 +254,40 @@ func TestNotesNobodyUsesAreForgotten(t *testing.T) {
 	})
 }
 
+// moving is an opener whose project is somewhere else now.
+type moving struct {
+	opener
+	now   store.Docs
+	fails error
+}
+
+func (m *moving) Versioned(context.Context, string, string) (store.Docs, error) {
+	return m.now, m.fails
+}
+
+// TestWorktreeMadeAnew: the folder of a worktree is replaced by another one.
+func TestWorktreeMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, after := open(t, map[string]string{"a.md": file("a", "before", "project", "")}), open(t, map[string]string{"b.md": file("b", "after", "project", "")})
+		stores := &moving{now: before.docs}
+		s := start(t, stores)
+		if got := problems(t, s); got["a"] == nil {
+			t.Errorf("notes = %v", got)
+		}
+		stores.now = after.docs
+		<-time.After(2 * time.Second)
+		if got := problems(t, s); got["b"] == nil || got["a"] != nil {
+			t.Errorf("notes = %v, want those of the new worktree", got)
+		}
+		gone := fault.New(fault.WorktreeNotFound, fault.Meta{"project": "p", "worktree": "w"}, "gone")
+		stores.now, stores.fails = nil, gone
+		<-time.After(2 * time.Second)
+		if _, err := s.GetNote(t.Context(), here, "b"); !errors.Is(err, gone) {
+			t.Errorf("err = %v", err)
+		}
+	})
+}
+
 func TestWorktreesShareNothing(t *testing.T) {
 	f := open(t, nil)
 	f.save(memorysvc.Draft{ID: "a", Description: "main"})

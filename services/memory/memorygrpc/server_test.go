@@ -2,6 +2,9 @@ package memorygrpc_test
 
 import (
 	"context"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -42,8 +45,47 @@ func TestAPIOnFiles(t *testing.T) {
 	})
 }
 
+// TestAPIOverASocket reaches the service as a person's other programs do.
+func TestAPIOverASocket(t *testing.T) {
+	memorytest.Run(t, func(t *testing.T) memoryv1.MemoryServiceClient {
+		dir, err := os.MkdirTemp("", "memory") // a socket's path is short
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		})
+		addr := "unix://" + filepath.Join(dir, "s")
+		lis, err := rpc.Listen(t.Context(), addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := rpc.Dial(addr, rpc.ClientConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		serveOn(t, storemem.Opener(), rpc.ServerConfig{}, lis, conn)
+		return memoryv1.NewMemoryServiceClient(conn)
+	})
+}
+
 // serve runs the service behind an in-memory pipe whose clients are the owner.
 func serve(t *testing.T, stores store.Opener, cfg rpc.ServerConfig) *grpc.ClientConn {
+	t.Helper()
+	pipe := rpc.NewOwnerPipe()
+	conn, err := pipe.Dial(rpc.ClientConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, stores, cfg, pipe, conn)
+	return conn
+}
+
+// serveOn runs the service on a listener until the test ends, and closes conn
+// then.
+func serveOn(t *testing.T, stores store.Opener, cfg rpc.ServerConfig, lis net.Listener, conn *grpc.ClientConn) {
 	t.Helper()
 	s, err := memorysvc.New(memorysvc.Config{}, memorysvc.Deps{Stores: stores})
 	if err != nil {
@@ -52,14 +94,10 @@ func serve(t *testing.T, stores store.Opener, cfg rpc.ServerConfig) *grpc.Client
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
-	server, pipe := rpc.NewServer(cfg), rpc.NewOwnerPipe()
+	server := rpc.NewServer(cfg)
 	memorygrpc.Register(server, s)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(pipe) }()
-	conn, err := pipe.Dial(rpc.ClientConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	go func() { served <- server.Serve(lis) }()
 	t.Cleanup(func() {
 		_ = conn.Close()
 		stop()
@@ -71,7 +109,6 @@ func serve(t *testing.T, stores store.Opener, cfg rpc.ServerConfig) *grpc.Client
 			t.Error(err)
 		}
 	})
-	return conn
 }
 
 // TestAgentsRecallAndReadOnly calls every method with an agent's token.
