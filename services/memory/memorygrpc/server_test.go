@@ -3,7 +3,6 @@ package memorygrpc_test
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -48,16 +47,7 @@ func TestAPIOnFiles(t *testing.T) {
 // TestAPIOverASocket reaches the service as a person's other programs do.
 func TestAPIOverASocket(t *testing.T) {
 	memorytest.Run(t, func(t *testing.T) memoryv1.MemoryServiceClient {
-		dir, err := os.MkdirTemp("", "memory") // a socket's path is short
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Error(err)
-			}
-		})
-		addr := "unix://" + filepath.Join(dir, "s")
+		addr := "unix://" + filepath.Join(t.TempDir(), "s")
 		lis, err := rpc.Listen(t.Context(), addr)
 		if err != nil {
 			t.Fatal(err)

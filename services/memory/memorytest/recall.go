@@ -18,7 +18,7 @@ import (
 func (c client) shop() {
 	for _, n := range []*memoryv1.Note{
 		{NoteId: "chains", Description: "When a worn chain is replaced", Type: "project", Body: "Measure the chain. Replace it at 0.75 % wear. See [[cassettes]].\n"},
-		{NoteId: "cassettes", Description: "Cassettes wear with the chain", Type: "reference", Body: "Third chain, new cassette.\n"},
+		{NoteId: "cassettes", Description: "Which cassettes are in stock", Type: "reference", Body: "Third chain, new cassette.\n"},
 		{NoteId: "politeness", Description: "Customers are addressed formally", Type: "feedback", Body: "Always.\n"},
 		{NoteId: "longread", Description: "History of the chain tool", Type: "reference", Body: strings.Repeat("The chain tool was bought second-hand and repaired.\n\n", 300)},
 	} {
