@@ -6,11 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	"github.com/idea-ide/ideai/host"
+	"github.com/idea-ide/ideai/internal/fault"
 )
 
 // reportTimeout bounds how long the end of a launch waits for the server.
@@ -18,7 +20,8 @@ const reportTimeout = 2 * time.Second
 
 // carryOut runs the plan in this terminal. The server hears of it beside: a
 // CLI that runs never waits for it, nor ends with it.
-func (a *app) carryOut(ctx context.Context, s *session, at place, plan *launcherv1.LaunchPlan, facts *launcherv1.Host) error {
+func (a *app) carryOut(ctx context.Context, s *session, at place, plan *launcherv1.LaunchPlan, req *launcherv1.PrepareLaunchRequest) error {
+	facts := req.GetHost()
 	for _, w := range plan.GetWarnings() {
 		if worthSaying(w) {
 			a.remark("%s", w.GetMessage())
@@ -28,7 +31,7 @@ func (a *app) carryOut(ctx context.Context, s *session, at place, plan *launcher
 	ctx = context.WithoutCancel(ctx)
 	beside, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { a.stayAttached(beside, s, at, plan.GetLaunchId()) })
+	wg.Go(func() { a.stayAttached(beside, s, again(req, plan)) })
 	begin := time.Now()
 	code, err := host.Run(ctx, plan, host.Options{
 		ProjectRoot: facts.GetProjectRoot(),
@@ -70,14 +73,28 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
+// again is the request for a launch that exists, so that a server which never
+// heard of it knows it as it is.
+func again(req *launcherv1.PrepareLaunchRequest, plan *launcherv1.LaunchPlan) *launcherv1.PrepareLaunchRequest {
+	r := proto.CloneOf(req)
+	id := plan.GetIdentity()
+	r.AgentId, r.InstanceId, r.ConversationId = id.GetAgentId(), id.GetInstanceId(), id.GetConversationId()
+	return r
+}
+
 // stayAttached tells the server that the launch lives, until ctx ends. When
 // the server goes away it attaches to the next one, starting it when needed:
-// the agent's tools have to reach one.
-func (a *app) stayAttached(ctx context.Context, s *session, at place, launch string) {
+// the agent's tools have to reach one. A server that died before it wrote the
+// launch down left no record; the next one is given it again.
+func (a *app) stayAttached(ctx context.Context, s *session, launch *launcherv1.PrepareLaunchRequest) {
 	wait := firstRetry
 	for {
-		if attachedUntilEnd(ctx, s, at, launch) {
+		err := attach(ctx, s, launch)
+		switch {
+		case err == nil:
 			wait = firstRetry
+		case fault.ReasonOf(err) == fault.LaunchNotFound:
+			_, _ = s.launcher.PrepareLaunch(ctx, launch) // attaching tells whether it helped
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -87,23 +104,27 @@ func (a *app) stayAttached(ctx context.Context, s *session, at place, launch str
 		case <-timer.C:
 		}
 		wait = min(2*wait, lastRetry)
-		if next, err := a.connect(ctx); err == nil && !a.flags.inProcess {
+		if a.flags.inProcess {
+			continue // there is no other server
+		}
+		if next, err := a.connect(ctx); err == nil {
 			next.close() // it only makes sure that a server listens
 		}
 	}
 }
 
-// attachedUntilEnd attaches once, and reports whether that worked.
-func attachedUntilEnd(ctx context.Context, s *session, at place, launch string) bool {
-	stream, err := s.launcher.AttachLaunch(ctx, &launcherv1.AttachLaunchRequest{ProjectId: at.project, LaunchId: launch})
+// attach attaches to the launch and returns nil once one side ended it, an
+// error when it could not be attached.
+func attach(ctx context.Context, s *session, launch *launcherv1.PrepareLaunchRequest) error {
+	stream, err := s.launcher.AttachLaunch(ctx, &launcherv1.AttachLaunchRequest{ProjectId: launch.GetProjectId(), LaunchId: launch.GetLaunchId()})
 	if err != nil {
-		return false
+		return err
 	}
 	if _, err := stream.Recv(); err != nil {
-		return false
+		return err
 	}
-	_, _ = stream.Recv() // blocks until one side ends it
-	return true
+	_, _ = stream.Recv()
+	return nil
 }
 
 // report tells the server what became of a launch. A server that cannot be

@@ -135,7 +135,7 @@ func (a *app) runLaunch(ctx context.Context, profileID string, args []string) er
 		shown := &launcherv1.PrepareLaunchResponse{Plan: withoutSecrets(r.GetPlan())}
 		return a.show(shown, func() { a.showPlan(shown.GetPlan(), a.launch.full) })
 	}
-	return a.carryOut(ctx, s, at, r.GetPlan(), req.GetHost())
+	return a.carryOut(ctx, s, at, r.GetPlan(), req)
 }
 
 // launchRequest reads the flags.
