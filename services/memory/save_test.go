@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -131,6 +132,38 @@ func TestSaveThatLosesTheRaceIsStale(t *testing.T) {
 	if !strings.HasSuffix(f.read("a.md"), "edited\n") {
 		t.Error("the editor's save is lost")
 	}
+}
+
+// lying is a store that does what it is told and says that it failed.
+type lying struct{ store.Docs }
+
+func (l *lying) Put(ctx context.Context, key string, data []byte, expect store.Version) (store.Version, error) {
+	if _, err := l.Docs.Put(ctx, key, data, expect); err != nil {
+		return "", err
+	}
+	return "", errors.New("connection lost")
+}
+
+// TestSaveThatWasDoneAndFailed: saving again the same way finds it done, and
+// what was saved is shown meanwhile.
+func TestSaveThatWasDoneAndFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, nil)
+		first := f.save(memorysvc.Draft{ID: "a", Description: "d", Body: "one\n"})
+		s := start(t, opener{&lying{f.docs}})
+		d := memorysvc.Draft{ID: "a", Description: "d", Body: "two\n", Etag: first.Etag}
+		if _, err := s.SaveNote(t.Context(), here, d); err == nil {
+			t.Fatal("no error")
+		}
+		synctest.Wait()
+		a, err := s.RecallNotes(t.Context(), here, memorysvc.Question{Pinned: []string{"a"}})
+		if err != nil || len(a.Notes) != 1 || a.Notes[0].Text != "two\n" {
+			t.Errorf("recalled %+v, %v", a.Notes, err)
+		}
+		if n, err := s.SaveNote(t.Context(), here, d); err != nil || n.Body != "two\n" {
+			t.Errorf("again: %+v, %v", n, err)
+		}
+	})
 }
 
 func TestSaveTwiceIsOneSave(t *testing.T) {
