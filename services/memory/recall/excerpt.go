@@ -2,6 +2,7 @@ package recall
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -25,13 +26,13 @@ func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) in
 		return ""
 	}
 	body := strings.TrimSpace(x.slots[at].note.Body)
-	worth := x.worths(x.units(read))
+	worths := x.worths(x.units(read))
 	x.mu.RUnlock()
 	if count(body) <= maxTokens {
 		return body
 	}
-	e := excerpt{body: body, pieces: split(body), max: maxTokens, count: count}
-	e.rate(worth)
+	e := excerpt{body: body, pieces: split(body), worths: worths, max: maxTokens, count: count}
+	e.rate()
 	e.choose()
 	return e.fit()
 }
@@ -67,6 +68,7 @@ func (x *Index) worths(units []unit) map[string][]worth {
 type excerpt struct {
 	body   string
 	pieces []piece
+	worths map[string][]worth
 	max    int
 	count  func(string) int
 	order  []int // chosen pieces, the best first
@@ -76,13 +78,13 @@ type excerpt struct {
 const underHeading = 0.5
 
 // rate gives every piece what it is worth to each unit.
-func (e *excerpt) rate(worths map[string][]worth) {
+func (e *excerpt) rate() {
 	var t tokenizer
 	for i := range e.pieces {
 		p := &e.pieces[i]
 		p.units = map[int]float64{}
 		t.run(e.body[p.start:p.end], func(tok token) {
-			for _, w := range worths[tok.text] {
+			for _, w := range e.worths[tok.text] {
 				p.units[w.unit] = max(p.units[w.unit], w.weight)
 			}
 		})
@@ -147,44 +149,64 @@ func (p *piece) gain(have map[int]float64) float64 {
 	return sum
 }
 
-// fit assembles the chosen pieces, leaving out the last ones, or cutting the
-// only one, until the text is small enough.
+// fit assembles as many of the chosen pieces as there is room for; when there
+// is none for the best one, it takes the words around its best match.
 func (e *excerpt) fit() string {
-	n := len(e.order)
-	for low := 1; low < n; { // the most pieces that fit
-		mid := (low + n + 1) / 2
-		if e.count(e.assemble(e.order[:mid], true)) <= e.max {
-			low = mid
-		} else {
-			n = mid - 1
-		}
-		if low >= n {
-			n = low
-		}
-	}
-	if n == 0 {
+	if len(e.order) == 0 {
 		return ""
 	}
-	for _, headings := range []bool{true, false} {
-		if text := e.assemble(e.order[:n], headings); e.count(text) <= e.max {
-			return text
-		}
+	if n := most(len(e.order), func(n int) bool { return e.fits(e.assemble(e.order[:n], true)) }); n > 0 {
+		return e.assemble(e.order[:n], true)
+	}
+	if text := e.assemble(e.order[:1], false); e.fits(text) {
+		return text
 	}
 	p := e.pieces[e.order[0]]
 	words := strings.Fields(e.body[p.start:p.end])
-	low, high := 0, len(words)
-	for low < high {
-		mid := (low + high + 1) / 2
-		if e.count(strings.Join(words[:mid], " ")+" "+cutMark) <= e.max {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	if low == 0 {
+	at := e.strongest(words)
+	n := most(len(words), func(n int) bool { return e.fits(window(words, at, n)) })
+	if n == 0 {
 		return ""
 	}
-	return strings.Join(words[:low], " ") + " " + cutMark
+	return window(words, at, n)
+}
+
+func (e *excerpt) fits(text string) bool { return e.count(text) <= e.max }
+
+// most returns the greatest n up to limit that is ok, when all smaller ones are
+// too; 0 when there is none.
+func most(limit int, ok func(n int) bool) int {
+	return sort.Search(limit, func(i int) bool { return !ok(i + 1) })
+}
+
+// strongest returns the place of the word that meets the query best.
+func (e *excerpt) strongest(words []string) int {
+	var t tokenizer
+	best, weight := 0, 0.0
+	for i, word := range words {
+		t.run(word, func(tok token) {
+			for _, w := range e.worths[tok.text] {
+				if w.weight > weight {
+					best, weight = i, w.weight
+				}
+			}
+		})
+	}
+	return best
+}
+
+// window returns n words, a third of them before the one at, with marks where
+// others are left out.
+func window(words []string, at, n int) string {
+	start := max(0, min(at-n/3, len(words)-n))
+	text := strings.Join(words[start:start+n], " ")
+	if start > 0 {
+		text = cutMark + " " + text
+	}
+	if start+n < len(words) {
+		text += " " + cutMark
+	}
+	return text
 }
 
 // assemble joins pieces in the note's order, with the headings above them.

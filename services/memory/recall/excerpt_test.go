@@ -69,9 +69,15 @@ func TestExcerptTakesWhatAnswers(t *testing.T) {
 }
 
 func TestExcerptCutsWhatIsTooLong(t *testing.T) {
-	got := excerptOf(strings.Repeat("word ", 500)+"needle", "needle", 12)
-	if n := wordCount(got); n > 12 || n < 8 || !strings.HasSuffix(got, "[…]") {
-		t.Errorf("excerpt of %d words %q", n, got)
+	for before, want := range map[int]string{
+		0:   "needle word word word word word word word word word word […]",
+		250: "[…] word word word needle word word word word word word […]",
+		500: "[…] word word word word word word word word word word needle",
+	} {
+		body := strings.Repeat("word ", before) + "needle" + strings.Repeat(" word", 500-before)
+		if got := excerptOf(body, "needle", 12); got != want {
+			t.Errorf("needle after %d words: %q, want %q", before, got, want)
+		}
 	}
 }
 

@@ -13,7 +13,8 @@ type unitBuilder struct {
 	units []unit
 }
 
-// expand makes a unit of every word that has weight, with its alternatives.
+// expand makes a unit of every word that has weight, with its alternatives,
+// and of the phrases that have weight as a whole.
 func (b *unitBuilder) expand() {
 	all := make([]int, len(b.words))
 	var content []int // words that are not noise
@@ -41,19 +42,25 @@ func (b *unitBuilder) expand() {
 		u.alts = append(u.alts, w.glossary...)
 		b.family(&u, w)
 		if w.df == 0 {
-			b.split(&u, w)
-			if len(u.alts) == 0 && !elsewhere(w.text) {
-				b.typos(&u, w)
-			}
-			u.idf = rarityWithout(b.x, u.alts)
-			if len(u.alts) == 0 && elsewhere(w.text) {
-				u.idf *= elsewhereFactor
-				u.elsewhere = true
-			}
+			b.unknown(&u, w)
 		}
 		b.units = append(b.units, u)
 	}
 	b.units = append(b.units, asked...)
+}
+
+// unknown completes the unit of a word that no note has.
+func (b *unitBuilder) unknown(u *unit, w *word) {
+	b.split(u, w)
+	foreign := elsewhere(w.text)
+	if len(u.alts) == 0 && !foreign {
+		b.typos(u, w)
+	}
+	u.idf = rarityWithout(b.x, u.alts)
+	if len(u.alts) == 0 && foreign {
+		u.idf *= elsewhereFactor
+		u.elsewhere = true
+	}
 }
 
 // rarityWithout is the rarity of a word that no note has: that of its rarest

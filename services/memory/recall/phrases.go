@@ -78,45 +78,55 @@ func (b *unitBuilder) follow(sequence []int, pattern []string, slack int) (phras
 func (b *unitBuilder) apply(found []phraseMatch) []unit {
 	slices.SortStableFunc(found, func(a, b phraseMatch) int { return len(b.span) - len(a.span) })
 	var asked []unit
-	names := map[string]int{}
+	places := map[string]int{}
 	for _, m := range found {
-		weight, rarest := 0.0, 0.0
-		for _, i := range m.span {
-			w := &b.words[i]
-			weight = max(weight, w.weight)
-			if w.df > 0 && w.weight > 0 {
-				rarest = max(rarest, w.idf)
-			}
-		}
-		if weight == 0 && !b.phrase(m.ref).spoken {
-			continue
-		}
-		if weight < 1 && (len(m.span) > 1 || weight == 0) {
+		weight, rarest := b.heaviest(m.span)
+		switch {
+		case weight == 0 && !b.phrase(m.ref).spoken:
+		case weight == 0 || weight < 1 && len(m.span) > 1:
 			name := b.name(m.span)
-			at, ok := names[name]
+			at, ok := places[name]
 			if !ok {
 				at = len(asked)
-				names[name] = at
+				places[name] = at
 				asked = append(asked, unit{term: name, weight: phraseWeight})
 			}
 			asked[at].alts = append(asked[at].alts, b.standIns(m.ref, 0, m.scale)...)
-			continue
-		}
-		for _, i := range m.span {
-			w := &b.words[i]
-			scale := m.scale
-			if len(m.span) > 1 {
-				w.phrased = true
-			} else if w.phrased {
-				scale *= insidePhrase
-			}
-			w.glossary = append(w.glossary, b.standIns(m.ref, rarest, scale)...)
+		default:
+			b.share(m, rarest)
 		}
 	}
 	for at := range asked {
 		asked[at].idf = rarityWithout(b.x, asked[at].alts)
 	}
 	return slices.DeleteFunc(asked, func(u unit) bool { return len(u.alts) == 0 })
+}
+
+// heaviest returns the most weight of some words, and the most rarity of those
+// that notes have; 0 when notes have none.
+func (b *unitBuilder) heaviest(span []int) (weight, rarest float64) {
+	for _, i := range span {
+		w := &b.words[i]
+		weight = max(weight, w.weight)
+		if w.df > 0 && w.weight > 0 {
+			rarest = max(rarest, w.idf)
+		}
+	}
+	return weight, rarest
+}
+
+// share gives every word of a matched phrase what the phrase stands for.
+func (b *unitBuilder) share(m phraseMatch, rarest float64) {
+	for _, i := range m.span {
+		w := &b.words[i]
+		scale := m.scale
+		if len(m.span) > 1 {
+			w.phrased = true
+		} else if w.phrased {
+			scale *= insidePhrase
+		}
+		w.glossary = append(w.glossary, b.standIns(m.ref, rarest, scale)...)
+	}
 }
 
 func (b *unitBuilder) name(span []int) string {

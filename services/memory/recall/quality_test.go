@@ -56,3 +56,23 @@ func TestOffTopicQuestionsHaveNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTextsFromElsewhereHaveNoAnswer asks with whole paragraphs, which
+// share many common words with any note.
+func TestLongTextsFromElsewhereHaveNoAnswer(t *testing.T) {
+	for name, c := range corpora(t) {
+		x := c.index()
+		for _, text := range []string{
+			`Preheat the oven to 180 degrees. Mix the flour, the sugar and a pinch of salt in a large bowl, then add
+			the soft butter and the eggs one at a time. Pour the batter into a buttered tin and put it in the middle
+			of the oven for forty minutes. Let it cool on a rack before you cut it, and keep the rest in a closed box.`,
+			`Le voyage commence à Lisbonne, où nous restons trois jours. Le matin nous visitons la tour de Belém,
+			l'après-midi les vieux quartiers. Le soir, dîner de poissons grillés sur le port. Le quatrième jour nous
+			prenons le train pour Porto. Pense à réserver l'hôtel à l'avance, et à prendre des chaussures confortables.`,
+		} {
+			if hits := x.Search(recall.Query{Text: text}); len(hits) > 0 {
+				t.Errorf("%s: %.40q finds %v", name, text, hits[0])
+			}
+		}
+	}
+}
