@@ -145,6 +145,11 @@ func TestForwardedCallFinishesDuringDrain(t *testing.T) {
 		Relay:    auth.NewRelay(key.Issuer()), Methods: auth.NewMethods(e.files),
 	})}, func(*grpc.Server) {}, front)
 	conn := dialPipe(t, front, rpc.ClientConfig{Files: e.files, NoRetry: true})
+	watch := e.open(t.Context(), t, conn, "Both")
+	if err := watch.send("x"); err != nil {
+		t.Fatal(err)
+	}
+	<-began
 	answer := make(chan string, 1)
 	go func() {
 		got, err := e.call(context.Background(), conn, "One", "x")
@@ -157,6 +162,9 @@ func TestForwardedCallFinishesDuringDrain(t *testing.T) {
 	drain.Begin()
 	if _, err := e.call(t.Context(), conn, "One", "x"); fault.ReasonOf(err) != fault.Draining {
 		t.Error("a new call:", err)
+	}
+	if _, err := watch.recv(); fault.ReasonOf(err) != fault.Draining {
+		t.Error("an open stream:", err)
 	}
 	close(finish)
 	if got := <-answer; got != "X" {

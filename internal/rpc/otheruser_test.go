@@ -26,7 +26,7 @@ func TestCallAsAnotherUser(t *testing.T) {
 	}
 	conn, err := rpc.Dial("unix://"+path, rpc.ClientConfig{})
 	c := memoryv1.NewMemoryServiceClient(closing(t, conn, err))
-	fmt.Println("reason:", fault.ReasonOf(get(t.Context(), c)))
+	fmt.Fprintln(os.Stdout, "reason:", fault.ReasonOf(get(t.Context(), c)))
 }
 
 // Even a socket that is open to all makes nobody the owner but its owner.

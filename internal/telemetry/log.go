@@ -31,9 +31,13 @@ var secretWords = []string{"token", "password", "secret", "authorization", "api_
 func hideSecrets(_ []string, a slog.Attr) slog.Attr {
 	key := strings.ToLower(a.Key)
 	for _, w := range secretWords {
-		// A count such as context_tokens is none.
-		if strings.Contains(key, w) && a.Value.Kind() == slog.KindString {
+		if !strings.Contains(key, w) {
+			continue
+		}
+		switch a.Value.Kind() {
+		case slog.KindString, slog.KindAny:
 			return slog.String(a.Key, Hidden)
+		default: // a count such as context_tokens is no secret
 		}
 	}
 	return a

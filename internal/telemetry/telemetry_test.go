@@ -40,7 +40,7 @@ func TestLogCarriesTheCall(t *testing.T) {
 	log := telemetry.NewLogger(&buf, slog.LevelInfo, true).With("service", "memory").WithGroup("g")
 	ctx := telemetry.WithRequestID(t.Context(), "r-1")
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
-	log.InfoContext(ctx, "hello", "token", "t0p", "api_key", "k3y", "context_tokens", 377,
+	log.InfoContext(ctx, "hello", "token", "t0p", "api_key", []byte("k3y"), "secrets", []string{"t0p"}, "context_tokens", 377,
 		slog.Group("inner", "Authorization", "Bearer t0p", "path", "notes/a.md"))
 	log.DebugContext(ctx, "not this")
 	var got map[string]any
@@ -51,7 +51,7 @@ func TestLogCarriesTheCall(t *testing.T) {
 	if got["service"] != "memory" || g["request_id"] != "r-1" || !strings.HasPrefix(g["trace_id"].(string), "01") {
 		t.Error(buf.String())
 	}
-	if strings.Contains(buf.String(), "t0p") || strings.Contains(buf.String(), "k3y") || g["context_tokens"] != 377.0 ||
+	if strings.Contains(buf.String(), "t0p") || strings.Contains(buf.String(), "k3y") || strings.Contains(buf.String(), "azN5") || g["context_tokens"] != 377.0 ||
 		!strings.Contains(buf.String(), "notes/a.md") {
 		t.Error(buf.String())
 	}
