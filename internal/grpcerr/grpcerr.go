@@ -110,15 +110,13 @@ func encode(f *fault.Error, call Call) *status.Status {
 		Reason: string(f.Reason), Domain: Domain, Metadata: meta,
 	}}
 	details = append(details, extras(f)...)
+	st, _ := status.New(codeOf(f.Kind()), clean(f.Msg)).WithDetails(details...) // clean texts always marshal
 	if m, ok := f.Detail.(proto.Message); ok && m.ProtoReflect().IsValid() {
-		details = append(details, protoadapt.MessageV1Of(m))
+		// A message that cannot be marshalled, such as a file that is not UTF-8, stays behind.
+		if with, err := st.WithDetails(protoadapt.MessageV1Of(m)); err == nil {
+			return with
+		}
 	}
-	st := status.New(codeOf(f.Kind()), clean(f.Msg))
-	if with, err := st.WithDetails(details...); err == nil {
-		return with
-	}
-	// The attached message cannot be marshalled; the rest can.
-	st, _ = st.WithDetails(details[0])
 	return st
 }
 

@@ -243,6 +243,16 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
+func TestDetailThatCannotBeSent(t *testing.T) {
+	f := fault.New(fault.Damaged, fault.Meta{"name": "a", "line": "1"}, "a is damaged")
+	for _, d := range []any{wrapperspb.String("\xff"), (*wrapperspb.StringValue)(nil), "not a message"} {
+		got := wire(t, grpcerr.ToStatus(f.WithDetail(d), call))
+		if _, ok := detail[*errdetails.PreconditionFailure](got); !ok || len(infos(got)) != 1 || len(status.Convert(got).Details()) != 2 {
+			t.Errorf("%v: %v", d, status.Convert(got).Details())
+		}
+	}
+}
+
 // A fault without all its keys still sends each of them.
 func TestKeysAreFixed(t *testing.T) {
 	got := grpcerr.ToStatus(fault.New(fault.TooLarge, fault.Meta{"name": "n", "stray": "x"}, "too large"), call)
