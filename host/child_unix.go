@@ -61,9 +61,9 @@ func (c *child) terminate() {
 	c.signal(syscall.SIGCONT)
 }
 
-// wait returns the exit code. A CLI that stops takes this process with it, so
+// wait returns the exit code, and whether a signal killed the CLI. A CLI that stops takes this process with it, so
 // that the shell sees its job stopped; `fg` continues both, as one group.
-func (c *child) wait() int {
+func (c *child) wait() (code int, killed bool) {
 	defer close(c.release)
 	for {
 		var status syscall.WaitStatus
@@ -82,12 +82,12 @@ func (c *child) wait() int {
 		c.mu.Unlock()
 		_ = c.process.Release()
 		if err != nil {
-			return 1 // someone else has waited for it; its code is lost
+			return 1, false // someone else has waited for it; its code is lost
 		}
 		if status.Signaled() {
-			return 128 + int(status.Signal())
+			return 128 + int(status.Signal()), true
 		}
-		return status.ExitStatus()
+		return status.ExitStatus(), false
 	}
 }
 

@@ -24,13 +24,20 @@ func (c *child) pid() int { return c.process.Pid }
 // terminate ends the CLI; Windows has no softer way for another's console.
 func (c *child) terminate() { _ = c.process.Kill() }
 
-func (c *child) wait() int {
+func (c *child) wait() (code int, killed bool) {
 	state, err := c.process.Wait()
 	if err != nil {
-		return 1
+		return 1, false
 	}
-	return state.ExitCode()
+	return state.ExitCode(), false
 }
+
+// terminalModes is nothing here: the console belongs to every program alike.
+type terminalModes struct{}
+
+func rememberTerminal(*os.File) (t terminalModes) { return t }
+
+func (terminalModes) restore() {}
 
 // signals keeps Ctrl-C, which the console gives to the CLI too, from ending
 // this process.

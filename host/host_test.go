@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
@@ -87,6 +88,15 @@ func fakeCLI(args []string) int {
 		<-c // the thread that sent the signal may run on for a moment
 		fmt.Fprintln(os.Stdout, "continued")
 		return 5
+	case "raw":
+		modes, _ := termios(os.Stdin)
+		modes.Lflag &^= unix.ICANON | unix.ECHO
+		_ = setTermios(os.Stdin, modes)
+		fmt.Fprintln(os.Stdout, "raw")
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		fmt.Fprintln(os.Stdout, "killed")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
 	case "signals":
 		return reportSignals()
 	}

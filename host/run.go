@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
@@ -135,6 +136,7 @@ func (c *command) run(ctx context.Context, o Options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	modes := rememberTerminal(o.Stdin)
 	signals := catchSignals() // before the CLI exists: none may be lost
 	defer signals.stop()
 
@@ -146,7 +148,7 @@ func (c *command) run(ctx context.Context, o Options) (int, error) {
 		if feed != nil {
 			_ = feed.w.Close()
 		}
-		return 0, fmt.Errorf("start %s: %w", c.argv[0], err)
+		return 0, startError(c.argv[0], err)
 	}
 	if c.started != nil {
 		if err := c.started(child.pid()); err != nil {
@@ -164,7 +166,18 @@ func (c *command) run(ctx context.Context, o Options) (int, error) {
 	}
 	defer context.AfterFunc(ctx, child.terminate)()
 	go signals.forward(child)
-	return child.wait(), nil
+	code, killed := child.wait()
+	if killed {
+		modes.restore()
+	}
+	return code, nil
+}
+
+func startError(program string, err error) error {
+	if errors.Is(err, syscall.E2BIG) {
+		return fmt.Errorf("start %s: its arguments and environment are longer than this machine takes; give long texts in a file or on standard input: %w", program, err)
+	}
+	return fmt.Errorf("start %s: %w", program, err)
 }
 
 // environment is the base without what the plan removes, with what it sets.

@@ -207,6 +207,11 @@ func TestRefusals(t *testing.T) {
 		{"working directory missing", func(*testing.T, string) func(*launcherv1.LaunchPlan) {
 			return func(p *launcherv1.LaunchPlan) { p.Cwd = filepath.Join(outside, "absent") }
 		}, "no such file"},
+		{"arguments without measure", func(*testing.T, string) func(*launcherv1.LaunchPlan) {
+			return func(p *launcherv1.LaunchPlan) {
+				p.Argv = append(p.Argv, &typev1.Arg{Value: strings.Repeat("x", 1<<22)})
+			}
+		}, "longer than this machine takes"},
 		{"no program", func(*testing.T, string) func(*launcherv1.LaunchPlan) {
 			return func(p *launcherv1.LaunchPlan) { p.Argv = nil }
 		}, "no program"},

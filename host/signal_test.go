@@ -152,6 +152,34 @@ func TestAStoppedCLIStopsItsCallerToo(t *testing.T) {
 	gone(t, plan)
 }
 
+func TestAKilledCLILeavesTheTerminalAsItWas(t *testing.T) {
+	plan, project := newPlan(t, "raw")
+	cmd := ideai(t, plan, project)
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tty.Close() }()
+	before, err := termios(tty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(tty)
+	expect(t, r, "raw")
+	if during, err := termios(tty); err != nil || during.Lflag == before.Lflag {
+		t.Fatalf("the CLI did not change the terminal: %v", err)
+	}
+	_, _ = io.WriteString(tty, "x")
+	expect(t, r, "killed")
+	_, _ = io.Copy(io.Discard, r)
+	if code := exitCode(t, cmd); code != 128+9 {
+		t.Errorf("code %d", code)
+	}
+	if after, err := termios(tty); err != nil || after.Lflag != before.Lflag {
+		t.Errorf("modes %x, before %x, %v", after.Lflag, before.Lflag, err)
+	}
+}
+
 func TestSweepTidiesUpAfterAKilledIdeai(t *testing.T) {
 	plan, project := newPlan(t, "signals")
 	runRoot := filepath.Dir(plan.GetSideDirectory())

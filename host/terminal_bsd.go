@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package host
+
+import "golang.org/x/sys/unix"
+
+const (
+	getModes = unix.TIOCGETA
+	setModes = unix.TIOCSETA
+)
