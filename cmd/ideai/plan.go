@@ -148,8 +148,7 @@ func (a *app) explainCommand() *cobra.Command {
 					return err
 				}
 				if len(r.GetLaunches()) == 0 {
-					a.say("no launches yet")
-					return nil
+					return a.show(r, func() { a.say("no launches yet") })
 				}
 				args = []string{r.GetLaunches()[0].GetLaunchId()}
 			}

@@ -102,8 +102,7 @@ func (a *app) observed(ctx context.Context, cfg server.Config, behind bool) (ser
 func (a *app) stopServer(ctx context.Context) error {
 	s, ok := a.connectRunning(ctx)
 	if !ok {
-		a.say("no server runs")
-		return nil
+		return a.show(&launcherv1.DrainResponse{}, func() { a.say("no server runs") })
 	}
 	defer s.close()
 	r, err := s.launcher.Drain(ctx, &launcherv1.DrainRequest{Why: "asked by ideai serve --stop"})

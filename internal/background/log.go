@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/idea-ide/ideai/internal/fault"
 )
 
 // LogLimit is the size in bytes at which a log file is set aside; one older
@@ -25,7 +27,7 @@ type Log struct {
 func OpenLog(path string, limit int64) (*Log, error) {
 	l := &Log{path: path, limit: limit}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, unusable(filepath.Dir(path), err)
+		return nil, unwritable(filepath.Dir(path), err)
 	}
 	return l, l.open()
 }
@@ -33,15 +35,20 @@ func OpenLog(path string, limit int64) (*Log, error) {
 func (l *Log) open() error {
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return unusable(l.path, err)
+		return unwritable(l.path, err)
 	}
 	st, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
-		return unusable(l.path, err)
+		return unwritable(l.path, err)
 	}
 	l.file, l.size = f, st.Size()
 	return nil
+}
+
+func unwritable(path string, cause error) error {
+	return fault.New(fault.StoreReadOnly, fault.Meta{"path": path},
+		"%s cannot be written; give yourself write permission there, or set another state_dir", path).Wrap(cause)
 }
 
 // Write appends whole records; a record larger than the limit is written alone.

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,8 @@ import (
 // is in the process too.
 func BenchmarkPrepareLaunch(b *testing.B) {
 	s := servertest.Start(b)
-	root := s.Project("shop", benchFiles(1000))
+	words := newBenchWords()
+	root := s.Project("shop", words.files(1000))
 	conn, err := s.Dial(rpc.ClientConfig{})
 	if err != nil {
 		b.Fatal(err)
@@ -30,7 +33,7 @@ func BenchmarkPrepareLaunch(b *testing.B) {
 	launch := func(i int) *launcherv1.LaunchPlan {
 		req := launchertest.Request("shop", fmt.Sprintf("l%d", i), root)
 		req.AgentId = "reviewer"
-		req.Task = fmt.Sprintf("review how %s and %s work together in module %d", words[i%len(words)], words[(i/7)%len(words)], i)
+		req.Task = "review " + words.text(11)
 		resp, err := client.PrepareLaunch(b.Context(), req)
 		if err != nil {
 			b.Fatal(err)
@@ -58,35 +61,50 @@ func BenchmarkPrepareLaunch(b *testing.B) {
 	b.ReportMetric(at(0.99), "p99-ms")
 }
 
-var words = []string{"payment", "rounding", "cart", "invoice", "migration", "cache", "session", "login", "deploy", "index",
-	"search", "retry", "queue", "worker", "schema", "upload", "thumbnail", "webhook", "currency", "discount"}
-
-// benchFiles is a project with rules, three personas, a skill and n notes of
-// some 200 words.
-func benchFiles(n int) map[string]string {
-	files := map[string]string{
-		".ideai/CONTEXT.md":             "# Rules\n\n" + benchText(1, 300),
-		".ideai/skills/deploy/SKILL.md": "---\nname: deploy\ndescription: Deploys the shop.\n---\nRun the script.\n",
-	}
-	for i, agent := range []string{"reviewer", "tester", "writer"} {
-		files[".ideai/agents/"+agent+".md"] = "---\ndescription: The " + agent + ".\nrecall: [payment, cart]\n---\n" + benchText(i, 150)
-	}
-	for i := range n {
-		files[fmt.Sprintf(".ideai/memory/note-%d.md", i)] = fmt.Sprintf("---\nname: note-%d\ndescription: How %s meets %s in module %d.\nmetadata:\n  type: project\n---\n%s",
-			i, words[i%len(words)], words[(i*7+3)%len(words)], i, benchText(i, 200))
-	}
-	return files
+// benchWords are words as a text has them: few common ones and many rare ones.
+type benchWords struct {
+	words []string
+	zipf  *rand.Zipf
 }
 
-func benchText(seed, n int) string {
-	text := ""
-	for i := range n {
-		text += words[(seed*31+i*i*7+i)%len(words)]
-		if i%12 == 11 {
-			text += fmt.Sprintf(" in module %d.\n", (seed+i)%97)
-		} else {
-			text += " "
+func newBenchWords() *benchWords {
+	source := rand.New(rand.NewPCG(1, 2))
+	syllables := []string{"pay", "ment", "car", "in", "voi", "ce", "mi", "gra", "tion", "ca", "che", "ses", "sion", "log", "de", "ploy", "dex", "que", "sche", "ma"}
+	w := &benchWords{zipf: rand.NewZipf(source, 1.1, 8, 3999)}
+	for range 4000 {
+		word := ""
+		for range 2 + source.IntN(3) {
+			word += syllables[source.IntN(len(syllables))]
 		}
+		w.words = append(w.words, word)
 	}
-	return text + "\n"
+	return w
+}
+
+func (w *benchWords) next() string { return w.words[w.zipf.Uint64()] }
+
+func (w *benchWords) text(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(w.next())
+		b.WriteString([]string{" ", " ", " ", " ", " ", ", ", " ", " ", " ", " ", " ", ".\n"}[i%12])
+	}
+	return b.String()
+}
+
+// files is a project with rules, three personas, a skill and n notes of some
+// 200 words.
+func (w *benchWords) files(n int) map[string]string {
+	files := map[string]string{
+		".ideai/CONTEXT.md":             "# Rules\n\n" + w.text(300),
+		".ideai/skills/deploy/SKILL.md": "---\nname: deploy\ndescription: Deploys the shop.\n---\nRun the script.\n",
+	}
+	for _, agent := range []string{"reviewer", "tester", "writer"} {
+		files[".ideai/agents/"+agent+".md"] = "---\ndescription: The " + agent + ".\nrecall: [" + w.next() + "]\n---\n" + w.text(150)
+	}
+	for i := range n {
+		files[fmt.Sprintf(".ideai/memory/note-%d.md", i)] = fmt.Sprintf("---\nname: note-%d\ndescription: %q\nmetadata:\n  type: project\n---\n# %s\n\n%s",
+			i, strings.TrimSpace(w.text(8)), w.next(), w.text(200))
+	}
+	return files
 }

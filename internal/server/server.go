@@ -32,6 +32,7 @@ import (
 	"github.com/idea-ide/ideai/internal/auth"
 	"github.com/idea-ide/ideai/internal/background"
 	"github.com/idea-ide/ideai/internal/build"
+	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/lifecycle"
 	"github.com/idea-ide/ideai/internal/rpc"
 	launchersvc "github.com/idea-ide/ideai/services/launcher"
@@ -94,7 +95,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
-		return nil, fmt.Errorf("server: make the state directory: %w", err)
+		return nil, fault.New(fault.StoreReadOnly, fault.Meta{"path": cfg.StateDir},
+			"%s cannot be made; give yourself write permission there, or set another state_dir", cfg.StateDir).Wrap(err)
 	}
 	key, err := auth.LoadKey(KeyPath(cfg.StateDir))
 	if err != nil {
