@@ -219,7 +219,7 @@ var negations = set("not no without never cannot doesn don isn ne pas sans jamai
 // How much what the glossary knows counts beside the word itself.
 const (
 	sameWeight    = 0.75
-	relatedWeight = 0.45
+	relatedWeight = 0.5
 )
 
 // weightBetween says how much phrase b counts for phrase a of one group; 0 is
