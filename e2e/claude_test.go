@@ -16,7 +16,6 @@ func TestClaudeReceivesTheWholeContextByEveryCarrier(t *testing.T) {
 		{"project", "convention_file", "side_directory"},
 		{"project", "flag", "append_system_prompt_file"},
 		{"project", "stdin", "stdin"},
-		{"run_directory", "convention_file", "run_directory"},
 	} {
 		t.Run(carrier.workspace+"/"+carrier.carrier, func(t *testing.T) {
 			w := newWorld(t)
@@ -59,7 +58,7 @@ func TestClaudeKeepsTheProjectsOwnRulesFileAndSaysNothingTwice(t *testing.T) {
 	const own = "# Team rules\n\nTEAM-RULE-e1a9 Use tabs.\n"
 	w.write("CLAUDE.md", own)
 	w.write(".ideai/CONTEXT.md", "---\nrules_from: [CLAUDE.md]\n---\n"+rulesHead+"\n")
-	w.run("ideai", "trust", "--yes")
+	w.run("ideai", "init", "--yes")
 	w.run("ideai", "claude", "-p", "hello")
 	text := w.lastTurn().Text()
 	for _, marker := range []string{"TEAM-RULE-e1a9", rulesHead} {
@@ -84,7 +83,8 @@ func TestClaudeInDefaultModeCallsOurToolsAndEditsTheProject(t *testing.T) {
 	w.setUpProject()
 	w.write("main.go", "package main\n")
 	w.write("secret.txt", "TOP-SECRET-f00d\n")
-	w.write(".claude/settings.json", `{"permissions":{"allow":["Edit(./**)","Write(./**)"],"deny":["Read(./secret.txt)"]}}`)
+	w.write(".claude/settings.json", `{"permissions":{"deny":["Read(./secret.txt)"]}}`)
+	w.write(filepath.Join(w.home, ".claude/settings.json"), `{"permissions":{"allow":["Edit","Write"]}}`)
 
 	calls := []stubmodel.Call{
 		{Name: "mcp__ideai__idea_memory_recall", Args: map[string]any{"query": "comment arrondir une facture"}},
@@ -110,7 +110,7 @@ func TestClaudeInDefaultModeCallsOurToolsAndEditsTheProject(t *testing.T) {
 		t.Error("the project's deny rule did not hold: the secret reached the model")
 	}
 	if got := w.read("main.go"); got != "package shop\n" {
-		t.Errorf("the edit by the CLI's own tool did not arrive: %q", got)
+		t.Errorf("the edit by the CLI's own tool did not arrive: %q\n%s", got, results)
 	}
 	if _, err := os.Stat(filepath.Join(w.project, ".ideai/memory/mine.md")); err == nil {
 		t.Error("the agent wrote into .ideai/memory with its own tool")

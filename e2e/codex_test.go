@@ -17,8 +17,8 @@ func TestCodexReceivesTheWholeContextByEveryCarrier(t *testing.T) {
 	}{
 		{"project", "flag", "mcp_instructions", true},
 		{"project", "flag", "developer_instructions", false},
-		{"project", "stdin", "stdin", true},
-		{"run_directory", "convention_file", "run_directory", true},
+		{"project", "stdin", "stdin", false},
+		{"run_directory", "convention_file", "agents_md", true},
 	} {
 		t.Run(carrier.workspace+"/"+carrier.carrier, func(t *testing.T) {
 			w := newWorld(t)
@@ -38,8 +38,8 @@ func TestCodexReceivesTheWholeContextByEveryCarrier(t *testing.T) {
 			resume := args("exec", "resume", threadID(t, out.stdout), "and now")
 			if !carrier.resume {
 				r, err := w.try(time1, w.project, "", "ideai", resume...)
-				if err == nil || !strings.Contains(r.stderr, "resume") {
-					t.Errorf("a carrier that is frozen on resume must be refused, naming another: code %d\n%s", r.code, r.stderr)
+				if err == nil || !strings.Contains(r.stderr, "mcp_instructions") {
+					t.Errorf("a carrier that a resume ignores must be refused, naming one that works: code %d\n%s", r.code, r.stderr)
 				}
 				return
 			}
@@ -51,6 +51,20 @@ func TestCodexReceivesTheWholeContextByEveryCarrier(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The newest models get their tools in another form ("code mode"), in which
+// codex by itself shows them one line of a server's instructions.
+func TestCodexWithItsNewestModelReceivesTheWholeContext(t *testing.T) {
+	w := newWorld(t)
+	w.setUpProject()
+	config := filepath.Join(w.home, ".codex/config.toml")
+	w.write(config, strings.Replace(w.read(config), "stub-model", "gpt-5.6-sol", 1))
+	w.run("ideai", "codex", "exec", "hello there")
+	w.mustHoldWhole(w.lastTurn(), w.effectiveContext("codex"))
+	if !strings.Contains(w.lastTurn().Text(), "idea_memory_recall") {
+		t.Error("the model was not told of idea_memory_recall")
 	}
 }
 

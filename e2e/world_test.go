@@ -187,7 +187,7 @@ func (w *world) setUpProject() {
 	w.write(".ideai/agents/dev.md", "---\nname: Dev\ndescription: writes the code\npinned: [retry-policy]\n---\n"+persona+" You write Go and keep it plain.\n")
 	w.write(".ideai/memory/retry-policy.md", "---\nname: retry-policy\ndescription: how upstream calls are retried\nmetadata:\n  type: project\n---\n"+noteText+" Exponential backoff from 200 ms, at most five attempts.\n")
 	w.write(".ideai/memory/decoupe-des-factures.md", "---\nname: decoupe-des-factures\ndescription: arrondi des montants de facture\nmetadata:\n  type: project\n---\nARRONDI-44e0 Les montants sont des entiers en centimes, arrondis au pair.\n")
-	w.run("ideai", "trust", "--yes")
+	w.run("ideai", "init", "--yes")
 }
 
 // effectiveContext returns the sections' texts as ideai composes them now.
