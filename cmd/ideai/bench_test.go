@@ -23,7 +23,7 @@ type person struct {
 
 func newPerson(b *testing.B) *person {
 	b.Helper()
-	runtime, err := os.MkdirTemp("", "ideai-run")
+	runtime, err := os.MkdirTemp("", "ideai-run") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package main
 
 // french has the French of everything that is said in English. A test compares
 // it with what the program says.
+//
+//nolint:misspell // the words are French
 var french = map[string]string{
 	// Answers.
 	"%d tokens in all": "%d jetons en tout",
@@ -198,4 +200,21 @@ du programme qu'il a démarré.`,
 	"where it runs: project (default) or run_directory":                                        "où il tourne : project (par défaut) ou run_directory",
 	"with --dry-run, show the files' contents too":                                             "avec --dry-run, montrer aussi le contenu des fichiers",
 	"words that lean the choice, such as a persona's":                                          "des mots qui orientent le choix, comme ceux d'une persona",
+}
+
+// usageWords are the words of cobra's own template, the longer ones first.
+//
+//nolint:misspell // the words are French
+var usageWords = [][2]string{
+	{"Additional Commands:", "Autres commandes :"},
+	{"Available Commands:", "Commandes :"},
+	{"Global Flags:", "Options générales :"},
+	{"Additional help topics:", "Autres sujets :"},
+	{"Flags:", "Options :"},
+	{"Usage:", "Usage :"},
+	{"Aliases:", "Autres noms :"},
+	{"Examples:", "Exemples :"},
+	{"for more information about a command", "pour en savoir plus sur une commande"},
+	{"Use \"", "Essaie « "},
+	{" [command] --help\"", " [commande] --help »"},
 }

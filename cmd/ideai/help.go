@@ -29,18 +29,3 @@ func (a *app) translateHelp(cmd *cobra.Command) {
 		a.translateHelp(c)
 	}
 }
-
-// usageWords are the words of cobra's own template, the longer ones first.
-var usageWords = [][2]string{
-	{"Additional Commands:", "Autres commandes :"},
-	{"Available Commands:", "Commandes :"},
-	{"Global Flags:", "Options générales :"},
-	{"Additional help topics:", "Autres sujets :"},
-	{"Flags:", "Options :"},
-	{"Usage:", "Usage :"},
-	{"Aliases:", "Autres noms :"},
-	{"Examples:", "Exemples :"},
-	{"for more information about a command", "pour en savoir plus sur une commande"},
-	{"Use \"", "Essaie « "},
-	{" [command] --help\"", " [commande] --help »"},
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -246,6 +245,3 @@ func (a *app) memoryDelete() *cobra.Command {
 	cmd.Flags().BoolVar(&missing, "allow-missing", false, "an absent note is no error")
 	return cmd
 }
-
-// oneLine is a text for a place that has one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

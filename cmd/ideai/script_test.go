@@ -21,7 +21,7 @@ import (
 // builtAt is a program of the same code that says it was built at another time.
 func builtAt(year int) func() {
 	info := build.Info{ID: "test-" + strconv.Itoa(year), Version: "v" + strconv.Itoa(year), Time: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
-	return func() { os.Exit(run(os.Args[1:], func(string) build.Info { return info })) }
+	return func() { os.Exit(run(os.Args[1:], func(string) build.Info { return info })) } //nolint:forbidigo // a main of its own
 }
 
 func TestMain(m *testing.M) {
@@ -59,14 +59,12 @@ func setUpScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	for _, kv := range []string{
-		"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "IDEAI_STATE_DIR=" + filepath.Join(env.WorkDir, "state"),
-		"XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "LANG=C.UTF-8",
-		"PATH=" + filepath.Join(env.WorkDir, "bin") + string(filepath.ListSeparator) + env.Getenv("PATH"),
-		"EXAMPLES=" + examples(),
-	} {
-		env.Vars = append(env.Vars, kv)
-	}
+	env.Vars = append(env.Vars,
+		"HOME="+home, "XDG_RUNTIME_DIR="+runtime, "IDEAI_STATE_DIR="+filepath.Join(env.WorkDir, "state"),
+		"XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "LANG=C.UTF-8",
+		"PATH="+filepath.Join(env.WorkDir, "bin")+string(filepath.ListSeparator)+env.Getenv("PATH"),
+		"EXAMPLES="+examples(),
+	)
 	env.Defer(func() {
 		endServers(runtime)
 		_ = os.RemoveAll(runtime)

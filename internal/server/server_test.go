@@ -104,7 +104,7 @@ func TestSecondServerOfAProjectIsRefused(t *testing.T) {
 }
 
 func TestStaleSocketIsReplaced(t *testing.T) {
-	dir, err := os.MkdirTemp("", "ideai")
+	dir, err := os.MkdirTemp("", "ideai") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func Start(t testing.TB, edit ...func(*server.Config)) *Server {
 	// that those with projects outlive the server, the first is made now.
 	t.TempDir()
 	// A test's own folder may be too deep for a socket.
-	dir, err := os.MkdirTemp("", "ideai")
+	dir, err := os.MkdirTemp("", "ideai") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
