@@ -84,11 +84,8 @@ func settled(err error) bool {
 			return true
 		}
 	}
-	switch fault.ReasonOf(err) {
-	case fault.StoreReadOnly, fault.OutsideProject, fault.StoreLocked:
-		return true
-	}
-	return false
+	reason := fault.ReasonOf(err)
+	return reason == fault.StoreReadOnly || reason == fault.OutsideProject || reason == fault.StoreLocked
 }
 
 // pause waits a little before a retry, longer and more at random the more

@@ -1,60 +1,71 @@
 package storefile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// The benchmarks compare with the least that durability costs on the same disk:
-// BenchmarkBareAppend writes and syncs one record, BenchmarkBareReplace does the
-// steps of a safe replacement. Run them together and look at the ratios.
+// Two benchmarks compare with the least that durability costs on the same disk,
+// in turns, so that a busy machine hinders both alike, and report the ratio:
+// BenchmarkPut with a bare replacement, BenchmarkAppend with a bare write and
+// sync.
 
 var note = []byte(strings.Repeat("A line of a note as people write them.\n", 30))
 
 var oneTurn = fmt.Appendf(nil, `{"turn":1,"text":%q}`, strings.Repeat("x", 500))
 
-func BenchmarkBareReplace(b *testing.B) {
-	dir := b.TempDir()
-	d, err := os.Open(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer d.Close()
+// inTurns times ours against bare and reports how many times as long ours takes.
+func inTurns(b *testing.B, bare, ours func(i int)) {
+	b.Helper()
+	var bareTime, oursTime time.Duration
+	i := 0
 	for b.Loop() {
-		f, err := os.Create(filepath.Join(dir, "new"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		_, _ = f.Write(note)
-		if err := f.Sync(); err != nil {
-			b.Fatal(err)
-		}
-		_ = f.Close()
-		if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "doc")); err != nil {
-			b.Fatal(err)
-		}
-		if err := d.Sync(); err != nil {
-			b.Fatal(err)
-		}
+		start := time.Now()
+		bare(i)
+		middle := time.Now()
+		ours(i)
+		bareTime += middle.Sub(start)
+		oursTime += time.Since(middle)
+		i++
+	}
+	b.ReportMetric(float64(bareTime.Nanoseconds())/float64(i), "bare-ns")
+	b.ReportMetric(float64(oursTime.Nanoseconds())/float64(i), "ours-ns")
+	b.ReportMetric(float64(oursTime)/float64(bareTime), "x-bare")
+}
+
+func must(b *testing.B, errs ...error) {
+	b.Helper()
+	if err := errors.Join(errs...); err != nil {
+		b.Fatal(err)
 	}
 }
 
 func BenchmarkPut(b *testing.B) {
+	dir := b.TempDir()
+	d, err := os.Open(dir)
+	must(b, err)
+	defer d.Close()
+	bare := func(i int) {
+		f, err := os.Create(filepath.Join(dir, "new"))
+		must(b, err)
+		_, err = f.Write(fmt.Appendf(note, "%d", i))
+		must(b, err, f.Sync(), f.Close())
+		must(b, os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "doc")), d.Sync())
+	}
 	s := openTest(b, b.TempDir(), Options{Service: "test"})
 	defer s.Close()
-	n := 0
-	for b.Loop() {
-		n++
-		if _, err := s.Put(b.Context(), "memory/note.md", fmt.Appendf(note, "%d", n), store.Any); err != nil {
-			b.Fatal(err)
-		}
-	}
+	inTurns(b, bare, func(i int) {
+		_, err := s.Put(b.Context(), "memory/note.md", fmt.Appendf(note, "%d", i), store.Any)
+		must(b, err)
+	})
 }
 
 func BenchmarkGet(b *testing.B) {
@@ -141,42 +152,42 @@ func BenchmarkPutToWatcher(b *testing.B) {
 	}
 }
 
-func BenchmarkBareAppend(b *testing.B) {
+func BenchmarkAppend(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
-	for b.Loop() {
-		if _, err := f.Write(oneTurn); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Sync(); err != nil {
-			b.Fatal(err)
-		}
-	}
+	s := openTest(b, b.TempDir(), Options{Service: "test"})
+	defer s.Close()
+	inTurns(b, func(int) {
+		_, err := f.Write(oneTurn)
+		must(b, err, f.Sync())
+	}, func(int) {
+		_, err := s.Append(b.Context(), "c/log", [][]byte{oneTurn}, store.AnySeq)
+		must(b, err)
+	})
 }
 
-func BenchmarkAppend(b *testing.B) {
-	for _, writers := range []int{1, 64} {
-		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			s := openTest(b, b.TempDir(), Options{Service: "test"})
-			defer s.Close()
-			b.ResetTimer()
-			var wg sync.WaitGroup
-			for w := range writers {
-				wg.Go(func() {
-					for i := w; i < b.N; i += writers {
-						if _, err := s.Append(b.Context(), "c/log", [][]byte{oneTurn}, store.AnySeq); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-		})
+// BenchmarkAppend64 compares 64 appends by one writer with 64 writers of one
+// each, that many times: x-bare is the share of the time they take.
+func BenchmarkAppend64(b *testing.B) {
+	s := openTest(b, b.TempDir(), Options{Service: "test"})
+	defer s.Close()
+	one := func(stream string) {
+		if _, err := s.Append(b.Context(), stream, [][]byte{oneTurn}, store.AnySeq); err != nil {
+			b.Error(err)
+		}
 	}
+	inTurns(b, func(int) {
+		for range 64 {
+			one("one/log")
+		}
+	}, func(int) {
+		var wg sync.WaitGroup
+		for range 64 {
+			wg.Go(func() { one("many/log") })
+		}
+		wg.Wait()
+	})
 }
 
 // manyTurns writes a stream of a million records of some 300 bytes.

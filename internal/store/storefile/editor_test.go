@@ -15,7 +15,6 @@ import (
 // takes what it displaced, so that no save is lost by the editor itself.
 type editor struct {
 	p     *place
-	path  string
 	tree  string
 	saved []string
 	seen  map[string]bool // what it displaced

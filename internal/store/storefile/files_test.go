@@ -7,14 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// place makes a file below the tree's .ideai and returns its path.
+// write makes a file below the tree's .ideai and returns its path.
 func write(t testing.TB, tree, name, data string) string {
 	t.Helper()
 	full := filepath.Join(tree, Folder, name)
@@ -166,9 +165,7 @@ func TestWhatCannotBeReadIsListedWithItsError(t *testing.T) {
 	write(t, tree, "memory/good.md", "good")
 	write(t, tree, "memory/large.md", strings.Repeat("x", store.MaxDoc+1))
 	write(t, tree, "memory/bad\nname.md", "never a key")
-	if err := syscall.Mkfifo(filepath.Join(tree, Folder, "memory/pipe.md"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pipe(t, filepath.Join(tree, Folder, "memory/pipe.md"))
 	s := openTest(t, tree, testOptions())
 	defer s.Close()
 	docs := listed(t, s, "memory")

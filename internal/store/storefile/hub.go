@@ -219,7 +219,7 @@ func (h *hub) checked(key string, st stamp, exists bool) bool {
 		return false
 	}
 	patience := h.s.opts.Settle
-	if before, seen := h.known[key]; exists && !(seen && before.size == 0) {
+	if before, seen := h.known[key]; exists && (!seen || before.size > 0) {
 		patience = st.patience(patience)
 	}
 	if left := patience - now.Sub(p.since); left > 0 {

@@ -3,6 +3,7 @@ package storefile
 import (
 	"context"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -169,9 +170,9 @@ func (h *hub) scan(ctx context.Context, prefix string) (keys, young []string, er
 	defer h.scanning.Unlock()
 	h.listen(prefix)
 	found := map[string]stamp{}
-	w := walker{s: h.s, ctx: ctx, folder: h.listenTo, found: func(key string) {
+	w := walker{s: h.s, ctx: ctx, folder: h.listenTo, found: func(key string, dir *os.Root) {
 		keys = append(keys, key)
-		found[key], _ = h.s.stampKey(key)
+		found[key] = h.s.stampIn(dir, key)
 	}}
 	if err := w.start(prefix); err != nil {
 		return nil, nil, h.s.explain(err, path.Join(h.s.sub, prefix), reading)

@@ -1,7 +1,6 @@
 package storefile
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,16 +48,21 @@ func readFile(root *os.Root, name string) (content, error) {
 	case info.Size() > store.MaxDoc:
 		return content{info: info}, tooLarge(name, info.Size())
 	}
-	var b bytes.Buffer
-	b.Grow(int(info.Size()) + bytes.MinRead)
-	n, err := b.ReadFrom(io.LimitReader(f, store.MaxDoc+1))
+	data, err := readSize(f, info.Size())
 	if err != nil {
 		return content{info: info}, err
 	}
-	if n > store.MaxDoc {
-		return content{info: info}, tooLarge(name, n)
+	return content{data: data, version: versionOf(data), info: info}, nil
+}
+
+// readSize reads a file of a known size; one that shrinks meanwhile is shorter.
+func readSize(f *os.File, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return content{data: b.Bytes(), version: versionOf(b.Bytes()), info: info}, nil
+	return data[:n], err
 }
 
 func tooLarge(name string, size int64) error {
@@ -137,8 +141,10 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Doc, er
 			yield(store.Doc{}, err)
 			return
 		}
+		r := reader{s: s}
+		defer r.close()
 		for _, key := range keys {
-			doc, err := s.show(ctx, key)
+			doc, err := r.show(ctx, key)
 			if errors.Is(err, store.ErrNotFound) {
 				continue
 			}
@@ -149,12 +155,37 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Doc, er
 	}
 }
 
+// reader reads many documents, those of one folder through the open folder.
+type reader struct {
+	s    *Store
+	dir  string
+	root *os.Root // nil when the folder cannot be opened
+}
+
 // show is load as one call of its own.
-func (s *Store) show(ctx context.Context, key string) (store.Doc, error) {
-	if err := s.enter(ctx, nil); err != nil {
+func (r *reader) show(ctx context.Context, key string) (store.Doc, error) {
+	if err := r.s.enter(ctx, nil); err != nil {
 		return store.Doc{}, err
 	}
-	defer s.leave()
-	doc, _, err := s.load(key)
+	defer r.s.leave()
+	dir, base := path.Split(path.Join(r.s.sub, key))
+	if dir != r.dir {
+		r.close()
+		r.dir = dir
+		r.root, _ = r.s.root.OpenRoot(dir)
+	}
+	if r.root != nil {
+		if c, err := readFile(r.root, base); err == nil {
+			return store.Doc{Key: key, Data: c.data, Version: c.version, ModTime: c.info.ModTime()}, nil
+		}
+	}
+	doc, _, err := r.s.load(key)
 	return doc, err
+}
+
+func (r *reader) close() {
+	if r.root != nil {
+		_ = r.root.Close()
+		r.root = nil
+	}
 }

@@ -18,7 +18,7 @@ func (s *Store) list(ctx context.Context, prefix string) ([]string, error) {
 	}
 	defer s.leave()
 	var keys []string
-	w := walker{s: s, ctx: ctx, found: func(key string) { keys = append(keys, key) }}
+	w := walker{s: s, ctx: ctx, found: func(key string, _ *os.Root) { keys = append(keys, key) }}
 	if err := w.start(prefix); err != nil {
 		return nil, s.explain(err, path.Join(s.sub, prefix), reading)
 	}
@@ -30,9 +30,9 @@ func (s *Store) list(ctx context.Context, prefix string) ([]string, error) {
 type walker struct {
 	s      *Store
 	ctx    context.Context
-	found  func(key string)
-	folder func(dir, prefix string) // a folder's path from the tree and its keys' prefix; may be nil
-	above  []fs.FileInfo            // the folders being walked, against loops
+	found  func(key string, dir *os.Root) // dir is the folder of a plain file, else nil
+	folder func(dir, prefix string)       // a folder's path from the tree and its keys' prefix; may be nil
+	above  []fs.FileInfo                  // the folders being walked, against loops
 }
 
 // start walks what a prefix names: one document, or the folder of that name.
@@ -53,7 +53,7 @@ func (w *walker) start(prefix string) error {
 		return err
 	case !info.IsDir():
 		if prefix != "" {
-			w.found(prefix)
+			w.found(prefix, nil)
 		}
 		return nil
 	}
@@ -66,7 +66,12 @@ func (w *walker) walk(dir, prefix string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	f, err := w.s.root.Open(dir)
+	root, err := w.s.root.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	f, err := root.Open(".")
 	if err != nil {
 		return err
 	}
@@ -88,14 +93,14 @@ func (w *walker) walk(dir, prefix string) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := w.entry(dir, prefix, e); err != nil {
+		if err := w.entry(root, dir, prefix, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) entry(dir, prefix string, e fs.DirEntry) error {
+func (w *walker) entry(root *os.Root, dir, prefix string, e fs.DirEntry) error {
 	name := e.Name()
 	if w.s.leftover(name) {
 		w.s.recover(dir, name)
@@ -110,17 +115,17 @@ func (w *walker) entry(dir, prefix string, e fs.DirEntry) error {
 	if mode&fs.ModeSymlink != 0 {
 		resolved, err := w.s.real(below)
 		if err != nil {
-			w.found(key) // shown with its error
+			w.found(key, nil) // shown with its error
 			return nil
 		}
 		info, err := w.s.root.Lstat(resolved)
 		if err != nil {
 			return nil // a link to nothing
 		}
-		below, mode = resolved, info.Mode()
+		below, mode, root = resolved, info.Mode(), nil
 	}
 	if !mode.IsDir() {
-		w.found(key)
+		w.found(key, root)
 		return nil
 	}
 	err := w.walk(below, key)

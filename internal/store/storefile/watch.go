@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"os"
+	"path"
 	"time"
 
 	"github.com/idea-ide/ideai/internal/store"
@@ -111,7 +113,7 @@ func (st stamp) patience(settle time.Duration) time.Duration {
 
 // stampKey returns the stamp of a document's file.
 func (s *Store) stampKey(key string) (stamp, bool) {
-	name := s.sub + "/" + key
+	name := path.Join(s.sub, key)
 	info, err := s.root.Stat(name)
 	if err != nil && !missing(err) {
 		if resolved, linkErr := s.real(name); linkErr == nil {
@@ -122,4 +124,15 @@ func (s *Store) stampKey(key string) (stamp, bool) {
 		return stamp{}, !errors.Is(err, fs.ErrNotExist)
 	}
 	return stampOf(info), true
+}
+
+// stampIn is stampKey for a plain file in an open folder; nil for others.
+func (s *Store) stampIn(dir *os.Root, key string) stamp {
+	if dir != nil {
+		if info, err := dir.Lstat(path.Base(key)); err == nil && info.Mode().IsRegular() {
+			return stampOf(info)
+		}
+	}
+	st, _ := s.stampKey(key)
+	return st
 }

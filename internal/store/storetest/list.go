@@ -52,7 +52,10 @@ var listTests = []test{
 			put(t, s, fmt.Sprint(i), "x", store.Absent)
 		}
 		n := 0
-		for range s.List(within(t), "") {
+		for _, err := range s.List(within(t), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if n++; n == 3 {
 				break
 			}

@@ -16,9 +16,8 @@ var modelTests = []test{
 	{"does what a map does", func(t *testing.T, h Harness) {
 		rapid.Check(t, func(r *rapid.T) {
 			s := h.Open(t)
-			defer s.Close()
 			m := &model{t: t, real: s, mem: storemem.New(), stale: map[string]version{}, reopen: h.Reopen}
-			defer func() { m.close() }()
+			defer m.close()
 			if h.Limits.Reopen != "" {
 				m.reopen = nil
 			}
@@ -42,7 +41,11 @@ type model struct {
 	different int
 }
 
-func (m *model) close() { _ = m.real.Close() }
+func (m *model) close() {
+	if err := m.real.Close(); err != nil {
+		m.t.Errorf("close: %v", err)
+	}
+}
 
 func (m *model) key(r *rapid.T) string {
 	return rapid.SampledFrom([]string{"a", "b/a", "b/b", "b/c/d", "é f"}).Draw(r, "key")

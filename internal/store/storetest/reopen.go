@@ -22,8 +22,7 @@ var reopenTests = []test{
 			v := put(t, s, "memory/a.md", "one", store.Absent)
 			put(t, s, "b", "two", store.Absent)
 			remove(t, s, "b", store.Any)
-			s = reopen(t, s)
-			defer s.Close()
+			s = closing(t, reopen(t, s))
 			wantContents(t, s, "", map[string]string{"memory/a.md": "one"})
 			put(t, s, "memory/a.md", "next", v)
 		})
@@ -38,8 +37,7 @@ var reopenTests = []test{
 				last = add(t, s, "c/log", last, r)
 				want = append(want, r)
 			}
-			s = reopen(t, s)
-			defer s.Close()
+			s = closing(t, reopen(t, s))
 			wantRecords(t, s, "c/log", want...)
 			add(t, s, "c/log", last, "next")
 			wantRecords(t, s, "c/log", append(want, "next")...)
@@ -56,8 +54,7 @@ var reopenTests = []test{
 				t.Fatal(err)
 			}
 			before, _ := records(t, s, "s", 0, store.Forward)
-			s = reopen(t, s)
-			defer s.Close()
+			s = closing(t, reopen(t, s))
 			if after, _ := records(t, s, "s", 0, store.Forward); len(after) > len(before) {
 				t.Fatalf("%d records became %d", len(before), len(after))
 			}
@@ -70,8 +67,7 @@ var reopenTests = []test{
 		again(t, h, func(t *testing.T, reopen func(*testing.T, Store) Store) {
 			s := h.Open(t)
 			put(t, s, "a", "one", store.Absent)
-			s = reopen(t, s)
-			defer s.Close()
+			s = closing(t, reopen(t, s))
 			w := follow(t, s, "")
 			w.synced(t)
 			w.until(t, map[string]string{"a": "one"})

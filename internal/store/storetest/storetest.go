@@ -106,7 +106,12 @@ func within(t *testing.T) context.Context {
 // open returns an empty store that the test need not close.
 func open(t *testing.T, h Harness) Store {
 	t.Helper()
-	s := h.Open(t)
+	return closing(t, h.Open(t))
+}
+
+// closing closes a store when the test ends.
+func closing(t *testing.T, s Store) Store {
+	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package storefile
 
 import (
@@ -86,8 +88,8 @@ func TestCrashChild(t *testing.T) {
 		n++
 		return nil
 	}
-	works[os.Getenv(crashWork)](s, func(what string) { fmt.Println("ack", what) })
-	fmt.Println("finished")
+	works[os.Getenv(crashWork)](s, func(what string) { fmt.Fprintln(os.Stdout, "ack", what) })
+	fmt.Fprintln(os.Stdout, "finished")
 }
 
 // crash runs a child that dies at a step and returns what was acknowledged, and
