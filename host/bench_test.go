@@ -22,7 +22,7 @@ func BenchmarkRun(b *testing.B) {
 		side := filepath.Join(project, ".ideai", "run", id)
 		code, err := host.Run(b.Context(), &launcherv1.LaunchPlan{
 			LaunchId: id, SideDirectory: side, Cwd: project,
-			Argv: []*typev1.Arg{{Value: "/bin/true"}},
+			Argv: []*typev1.Arg{{Value: "/bin/sh"}, {Value: "-c"}, {Value: ":"}},
 			Files: []*typev1.File{
 				{Path: filepath.Join(side, "CLAUDE.md"), Content: []byte(strings.Repeat("x", 20000)), Mode: 0o600},
 				{Path: filepath.Join(side, "mcp.json"), Content: []byte("{}"), Mode: 0o600},

@@ -112,12 +112,12 @@ func catchSignals() *signals {
 	return s
 }
 
-// forward passes signals on until stop. Those of the keyboard have reached the
-// CLI already when the terminal is ours.
+// forward passes signals on until stop. In the foreground the terminal and the
+// shell speak to the whole group: what they send has reached the CLI already.
 func (s *signals) forward(c *child) {
 	for sig := range s.c {
-		keyboard := sig == syscall.SIGINT || sig == syscall.SIGQUIT
-		if keyboard && inForeground() {
+		toGroup := sig == syscall.SIGINT || sig == syscall.SIGQUIT || sig == syscall.SIGCONT
+		if toGroup && inForeground() {
 			continue
 		}
 		if n, ok := sig.(syscall.Signal); ok {
