@@ -3,12 +3,15 @@ package server_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	"github.com/idea-ide/ideai/internal/frontmatter"
 	"github.com/idea-ide/ideai/internal/rpc"
 	"github.com/idea-ide/ideai/internal/server/servertest"
 	"github.com/idea-ide/ideai/services/launcher/launchertest"
@@ -19,8 +22,8 @@ import (
 // is in the process too.
 func BenchmarkPrepareLaunch(b *testing.B) {
 	s := servertest.Start(b)
-	words := newBenchWords()
-	root := s.Project("shop", words.files(1000))
+	text := readSentences(b)
+	root := s.Project("shop", text.files(1000))
 	conn, err := s.Dial(rpc.ClientConfig{})
 	if err != nil {
 		b.Fatal(err)
@@ -33,7 +36,7 @@ func BenchmarkPrepareLaunch(b *testing.B) {
 	launch := func(i int) *launcherv1.LaunchPlan {
 		req := launchertest.Request("shop", fmt.Sprintf("l%d", i), root)
 		req.AgentId = "reviewer"
-		req.Task = "review " + words.text(11)
+		req.Task = text.next()
 		resp, err := client.PrepareLaunch(b.Context(), req)
 		if err != nil {
 			b.Fatal(err)
@@ -62,50 +65,66 @@ func BenchmarkPrepareLaunch(b *testing.B) {
 	b.ReportMetric(at(0.99), "p99-ms")
 }
 
-// benchWords are words as a text has them: few common ones and many rare ones.
-type benchWords struct {
-	words []string
-	zipf  *rand.Zipf
+// sentences are those of the example project's notes: text as people write it.
+type sentences struct {
+	all    []string
+	random *rand.Rand
 }
 
-func newBenchWords() *benchWords {
-	source := rand.New(rand.NewPCG(1, 2))
-	syllables := []string{"pay", "ment", "car", "in", "voi", "ce", "mi", "gra", "tion", "ca", "che", "ses", "sion", "log", "de", "ploy", "dex", "que", "sche", "ma"}
-	w := &benchWords{zipf: rand.NewZipf(source, 1.1, 8, 3999)}
-	for range 4000 {
-		word := ""
-		for range 2 + source.IntN(3) {
-			word += syllables[source.IntN(len(syllables))]
-		}
-		w.words = append(w.words, word)
+func readSentences(b *testing.B) *sentences {
+	b.Helper()
+	s := &sentences{random: rand.New(rand.NewPCG(1, 2))}
+	notes, err := filepath.Glob("../../examples/atelier/.ideai/memory/*.md")
+	if err != nil {
+		b.Fatal(err)
 	}
-	return w
+	for _, note := range notes {
+		data, err := os.ReadFile(note)
+		if err != nil {
+			b.Fatal(err)
+		}
+		doc, err := frontmatter.Parse(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, line := range strings.FieldsFunc(doc.Body(), func(r rune) bool { return r == '.' || r == '\n' }) {
+			if line = strings.Trim(line, " #-*"); len(line) > 20 {
+				s.all = append(s.all, line)
+			}
+		}
+	}
+	if len(s.all) < 50 {
+		b.Fatalf("%d sentences in %d notes", len(s.all), len(notes))
+	}
+	return s
 }
 
-func (w *benchWords) next() string { return w.words[w.zipf.Uint64()] }
+func (s *sentences) next() string { return s.all[s.random.IntN(len(s.all))] }
 
-func (w *benchWords) text(n int) string {
+// text is some words of whole sentences, with a name of code now and then.
+func (s *sentences) text(words int) string {
 	var b strings.Builder
-	for i := range n {
-		b.WriteString(w.next())
-		b.WriteString([]string{" ", " ", " ", " ", " ", ", ", " ", " ", " ", " ", " ", ".\n"}[i%12])
+	for n := 0; n < words; {
+		line := s.next()
+		n += len(strings.Fields(line))
+		fmt.Fprintf(&b, "%s (`pkg%d.Do%d`).\n", line, s.random.IntN(40), s.random.IntN(400))
 	}
 	return b.String()
 }
 
 // files is a project with rules, three personas, a skill and n notes of some
 // 200 words.
-func (w *benchWords) files(n int) map[string]string {
+func (s *sentences) files(n int) map[string]string {
 	files := map[string]string{
-		".ideai/CONTEXT.md":             "# Rules\n\n" + w.text(300),
+		".ideai/CONTEXT.md":             "# Rules\n\n" + s.text(300),
 		".ideai/skills/deploy/SKILL.md": "---\nname: deploy\ndescription: Deploys the shop.\n---\nRun the script.\n",
 	}
 	for _, agent := range []string{"reviewer", "tester", "writer"} {
-		files[".ideai/agents/"+agent+".md"] = "---\ndescription: The " + agent + ".\nrecall: [" + w.next() + "]\n---\n" + w.text(150)
+		files[".ideai/agents/"+agent+".md"] = "---\ndescription: The " + agent + ".\nrecall: [facture, panier]\n---\n" + s.text(150)
 	}
 	for i := range n {
 		files[fmt.Sprintf(".ideai/memory/note-%d.md", i)] = fmt.Sprintf("---\nname: note-%d\ndescription: %q\nmetadata:\n  type: project\n---\n# %s\n\n%s",
-			i, strings.TrimSpace(w.text(8)), w.next(), w.text(200))
+			i, s.next(), s.next(), s.text(200))
 	}
 	return files
 }

@@ -23,7 +23,8 @@ type Config struct {
 	// neutral word.
 	PersonName string
 	// MemoryWait is how long a launch waits for notes before it goes on
-	// without; 0 = one second.
+	// without; 0 = two seconds, which a project of 10,000 notes needs the first
+	// time.
 	MemoryWait time.Duration
 }
 
@@ -74,7 +75,7 @@ func New(config Config, deps Deps) (*Service, error) {
 		deps.Clock = time.Now
 	}
 	if config.MemoryWait == 0 {
-		config.MemoryWait = time.Second
+		config.MemoryWait = 2 * time.Second
 	}
 	s := &Service{
 		config:   config,
