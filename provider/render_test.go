@@ -56,7 +56,8 @@ func TestCodexIsHandedTheServer(t *testing.T) {
 		Args: []Arg{
 			{Value: "-c"},
 			{Value: `mcp_servers.ideai={"command"="/usr/bin/ideai","args"=["mcp","--language=fr"],` +
-				`"env_vars"=["IDEAI_ADDRESS","IDEAI_TOKEN","IDEAI_INSTRUCTIONS"],"default_tools_approval_mode"="approve"}`},
+				`"env_vars"=["IDEAI_ADDRESS","IDEAI_TOKEN","IDEAI_INSTRUCTIONS"],"default_tools_approval_mode"="approve",` +
+				`"required"=true,"startup_timeout_sec"=60,"enabled"=true}`},
 			{Value: "-c"},
 			{Value: `features.code_mode.direct_only_tool_namespaces=["mcp__ideai"]`},
 		},
