@@ -64,6 +64,7 @@ func setUpScript(env *testscript.Env) error {
 		"XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "LANG=C.UTF-8",
 		"PATH="+filepath.Join(env.WorkDir, "bin")+string(filepath.ListSeparator)+env.Getenv("PATH"),
 		"EXAMPLES="+examples(),
+		"GORACE=atexit_sleep_ms=0", // else each program waits a second at its end
 	)
 	env.Defer(func() {
 		endServers(runtime)
