@@ -130,6 +130,7 @@ func (st *stream) reopen(seg *segment) error {
 	}
 	seg.info = info
 	st.out = f
+	st.s.opened(st)
 	return nil
 }
 
@@ -168,6 +169,7 @@ func (st *stream) begin() error {
 	}
 	st.segs = append(st.segs, segment{num: num, file: p.path, info: info})
 	st.out = f
+	st.s.opened(st)
 	return nil
 }
 

@@ -34,7 +34,9 @@ func (s *Store) remove(name, key string, expect store.Version) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return err
-	case expect != store.Any && (err != nil || c.version != expect):
+	case expect != store.Any && err != nil && !errors.Is(err, store.ErrTooLarge):
+		return err
+	case expect != store.Any && c.version != expect:
 		return conflict(key)
 	}
 	if err := s.writable(name); err != nil {

@@ -20,9 +20,23 @@ import (
 // store's own folder.
 const lockFolder = ".ideai/run/locks"
 
-type lock struct{ flock *flock.Flock }
+type lock struct {
+	flock *flock.Flock
+	name  string // path from the tree
+}
 
 func (l *lock) release() { _ = l.flock.Unlock() }
+
+// stands reports whether the file that is locked is still the lock file: someone
+// may have cleaned the folder, and another process have locked a new one.
+func (l *lock) stands(root *os.Root) bool {
+	held, err := l.flock.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := root.Stat(l.name)
+	return err == nil && os.SameFile(held, now)
+}
 
 // holder is what the lock file says about who has it. The file stays when the
 // lock is given up: only the system's lock counts.
@@ -64,7 +78,7 @@ func (s *Store) takeLock() (*lock, error) {
 			"the %s of project %s is in use by %s; use that server, or stop it first", service, s.opts.Project, who)
 	}
 	writeHolder(f)
-	return &lock{flock: l}, nil
+	return &lock{flock: l, name: name}, nil
 }
 
 // openLock opens the lock file inside the tree, made with its folders and the
@@ -102,4 +116,27 @@ func writeHolder(f *os.File) {
 	if err != nil && !errors.Is(err, os.ErrClosed) {
 		_ = f.Truncate(0)
 	}
+}
+
+// writable refuses a change unless the store has its lock. A store that was
+// opened for reading, or whose lock file was removed, tries to take it now.
+func (s *Store) writable(name string) error {
+	if s.opts.Service == "" {
+		return nil
+	}
+	s.lockMu.Lock()
+	defer s.lockMu.Unlock()
+	if s.lock != nil && s.lock.stands(s.root) {
+		return nil
+	}
+	if s.lock != nil {
+		s.lock.release()
+		s.lock = nil
+	}
+	taken, err := s.takeLock()
+	s.lock, s.readOnly = taken, err != nil
+	if fault.ReasonOf(err) == fault.StoreReadOnly {
+		return readOnly(filepath.Join(s.tree, filepath.FromSlash(name)), err)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package storefile
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -189,10 +190,7 @@ func (h *hub) compare(prefix string, found map[string]stamp) (young []string) {
 		return nil
 	}
 	now := time.Now()
-	first := true // nobody saw these keys yet
-	for p := range h.scanned {
-		first = first && !store.Below(prefix, p)
-	}
+	scanned := slices.Collect(maps.Keys(h.scanned))
 	h.scanned[prefix] = true
 	for key, st := range found {
 		before, ok := h.known[key]
@@ -200,8 +198,8 @@ func (h *hub) compare(prefix string, found map[string]stamp) (young []string) {
 		case ok && before.stamp == st && !before.racy:
 		case !ok && st.age(now) > st.patience(h.s.opts.Settle):
 			h.known[key] = known{stamp: st}
-			if !first {
-				h.s.feed.Mark(key)
+			if slices.ContainsFunc(scanned, func(p string) bool { return store.Below(key, p) }) {
+				h.s.feed.Mark(key) // somebody looked before it was there
 			}
 		default:
 			if ok && before.stamp == st {

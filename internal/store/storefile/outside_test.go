@@ -132,6 +132,27 @@ func TestHalfWrittenFilesAreNotShown(t *testing.T) {
 	}
 }
 
+// A file that is moved here and noticed by the first look of another watcher,
+// with a wider view, is still a change for the first one.
+func TestAnotherWatchersFirstLookHidesNothing(t *testing.T) {
+	tree := t.TempDir()
+	s := openTest(t, tree, Options{Service: "test", Rescan: time.Hour, deaf: true})
+	defer s.Close()
+	write(t, tree, "memory/a.md", "first")
+	w := watchTest(t, s, "memory")
+	old := write(t, tree, "elsewhere/old.md", "moved")
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	watchTest(t, s, "elsewhere") // waits until the file is settled
+	if err := os.Rename(old, filepath.Join(tree, Folder, "memory/old.md")); err != nil {
+		t.Fatal(err)
+	}
+	watchTest(t, s, "")
+	w.want("memory/old.md", "moved")
+}
+
 // A file that stays empty is shown empty.
 func TestAnEmptyFileIsShownInTheEnd(t *testing.T) {
 	tree := t.TempDir()

@@ -154,6 +154,9 @@ func (s *Store) makeFolders(dir string) error {
 }
 
 func (s *Store) syncFolder(dir string) error {
+	if err := s.step("syncdir"); err != nil {
+		return err
+	}
 	f, err := s.root.Open(dir)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"path"
 	"syscall"
 
-	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/store"
 )
 
@@ -48,25 +47,6 @@ func (s *Store) Put(ctx context.Context, key string, data []byte, expect store.V
 	}
 	s.tell(key, version)
 	return version, nil
-}
-
-// writable refuses a change when the store was opened for reading, unless the
-// lock can be taken by now.
-func (s *Store) writable(name string) error {
-	s.lockMu.Lock()
-	defer s.lockMu.Unlock()
-	if !s.readOnly {
-		return nil
-	}
-	lock, err := s.takeLock()
-	if fault.ReasonOf(err) == fault.StoreReadOnly {
-		return readOnly(path.Join(s.tree, name), syscall.EROFS)
-	}
-	if err != nil {
-		return err
-	}
-	s.lock, s.readOnly = lock, false
-	return nil
 }
 
 func conflict(name string) error { return fmt.Errorf("%s: %w", name, store.ErrConflict) }
@@ -113,10 +93,13 @@ func (s *Store) settleSame(p *place) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
+	if err := s.step("sync"); err != nil {
+		return err
+	}
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
-	return syncDir(p.dir)
+	return s.syncPlace(p)
 }
 
 // create gives a staged file its name if nothing has it.

@@ -84,6 +84,7 @@ type Store struct {
 
 	streamsMu sync.Mutex
 	streams   map[string]*stream
+	writing   []*stream // those with an open file, the oldest first
 	torn      []TornTail
 
 	hook func(step string) error // for tests: called before each step on the disk

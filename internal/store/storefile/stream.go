@@ -41,6 +41,43 @@ func (s *Store) stream(name string) *stream {
 	return st
 }
 
+// maxOpen is how many streams keep their file open for the next append.
+const maxOpen = 64
+
+// opened notes that a stream has an open file, and closes that of another one
+// when there are too many. The lock of st is held.
+func (s *Store) opened(st *stream) {
+	s.streamsMu.Lock()
+	defer s.streamsMu.Unlock()
+	s.writing = append(s.writing, st)
+	for range len(s.writing) - maxOpen {
+		oldest := s.writing[0]
+		s.writing = s.writing[1:]
+		if oldest == st {
+			continue // noted again behind
+		}
+		if !oldest.rest() {
+			s.writing = append(s.writing, oldest)
+		}
+	}
+}
+
+// rest closes the file of a stream that nobody is appending to.
+func (st *stream) rest() bool {
+	if !st.mu.TryLock() {
+		return false
+	}
+	defer st.mu.Unlock()
+	if st.leading {
+		return false
+	}
+	if st.out != nil {
+		_ = st.out.Close()
+		st.out = nil
+	}
+	return true
+}
+
 // endStreams wakes tails and closes files when the store closes.
 func (s *Store) endStreams() {
 	s.streamsMu.Lock()

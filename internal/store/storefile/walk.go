@@ -2,7 +2,6 @@ package storefile
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -40,9 +39,6 @@ func (w *walker) start(prefix string) error {
 	dir := path.Join(w.s.sub, prefix)
 	resolved, err := w.s.real(dir)
 	if err != nil {
-		if prefix != "" && errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
 		return err
 	}
 	info, err := w.s.root.Lstat(resolved)
