@@ -96,7 +96,8 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 	}
 	for _, key := range inv.config {
 		for _, k := range c.Config {
-			if key == k || strings.HasPrefix(key, k+".") {
+			// A value for a table replaces what lies in it.
+			if key == k || strings.HasPrefix(key, k+".") || strings.HasPrefix(k, key+".") {
 				return configFlags[0] + " " + key, true
 			}
 		}

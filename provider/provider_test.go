@@ -100,6 +100,8 @@ func TestChoose(t *testing.T) {
 		{"codex own instructions", "codex", Want{Kind: Fresh, Carrier: "developer_instructions"}, []string{"-c", "developer_instructions=x"}, "", fault.ArgumentConflict},
 		{"codex own server of our name", "codex", Want{Kind: Fresh}, []string{"--config=mcp_servers.ideai.command=x"}, "", fault.ArgumentConflict},
 		{"codex own server of another name", "codex", Want{Kind: Fresh}, []string{"-cmcp_servers.ideai2.command=x"}, "mcp_instructions", ""},
+		{"codex with all servers at once", "codex", Want{Kind: Fresh}, []string{"exec", "-c", "mcp_servers={}"}, "", fault.ArgumentConflict},
+		{"codex with another feature", "codex", Want{Kind: Fresh}, []string{"-c", "features.goals=true"}, "mcp_instructions", ""},
 		{"codex in a run directory", "codex", Want{Kind: NativeResume, Workspace: RunDirectory}, nil, "agents_md", ""},
 		{"codex moved out of it", "codex", Want{Kind: Fresh, Workspace: RunDirectory}, []string{"-C/tmp"}, "", fault.ArgumentConflict},
 		{"claude has no run directory", "claude", Want{Kind: Fresh, Workspace: RunDirectory}, nil, "", fault.InjectionUnsupported},
