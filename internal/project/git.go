@@ -84,14 +84,15 @@ func openPointer(checkout, dotGit string) (repository, bool, error) {
 	if err != nil {
 		return repository{}, false, damaged(filepath.Join(gitDir, "commondir"), "does not name the repository; run `git worktree repair` in the main checkout")
 	}
-	if !pointsBack(gitDir, dotGit) {
+	if filepath.Dir(gitDir) != filepath.Join(r.common, "worktrees") || !pointsBack(gitDir, dotGit) {
 		return repository{}, false, damaged(dotGit, "names a repository that does not know this worktree; run `git worktree repair` here")
 	}
 	return r, true, nil
 }
 
-// pointsBack reports whether a linked worktree's git folder names dotGit. What
-// does not may have been made by anyone to look like another project.
+// pointsBack reports whether a linked worktree's git folder names dotGit. The
+// folder lies in the repository itself, so only who may write there can claim a
+// worktree of it; what does not point back may be made to look like one.
 func pointsBack(gitDir, dotGit string) bool {
 	back, err := readPointer(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
@@ -133,9 +134,12 @@ type linkedWorktree struct {
 	gitDir string
 }
 
-// linkedWorktrees lists the live linked worktrees by name. Those whose folder
-// is gone or belongs to something else by now are skipped.
-func linkedWorktrees(common string) []linkedWorktree {
+// linkedWorktrees lists the live linked worktrees of a checkout's repository by
+// name, the checkout itself apart. Those whose folder is gone or belongs to
+// something else by now are skipped, and so are those that would not say the
+// checkout stands for their repository: a folder may point to any repository.
+func (r repository) linkedWorktrees() []linkedWorktree {
+	common := r.common
 	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
 	if err != nil {
 		return nil
@@ -151,9 +155,12 @@ func linkedWorktrees(common string) []linkedWorktree {
 		if err != nil {
 			continue
 		}
-		r, ok, err := openRepository(filepath.Dir(dotGit))
-		if ok && err == nil && r.gitDir == gitDir {
-			out = append(out, linkedWorktree{name: e.Name(), root: r.checkout, gitDir: gitDir})
+		w, ok, err := openRepository(filepath.Dir(dotGit))
+		if !ok || err != nil || w.gitDir != gitDir || w.checkout == r.checkout {
+			continue
+		}
+		if main, known := w.main(); known && main == r.checkout || !known && r.linked() {
+			out = append(out, linkedWorktree{name: e.Name(), root: w.checkout, gitDir: gitDir})
 		}
 	}
 	return out

@@ -76,6 +76,19 @@ func TestBareRepositories(t *testing.T) {
 			t.Errorf("got %+v then %+v", first, second)
 		}
 	})
+	t.Run("claimed by a folder that points to it", func(t *testing.T) {
+		d := newDisk(t)
+		d.write("ref: refs/heads/x\n", "shop.git/HEAD")
+		a := d.worktree(d.path("shop.git"), "a", "a", "a")
+		d.write("gitdir: "+d.path("shop.git")+"\n", "claimer/.git")
+		claimer := d.register(d.path("claimer"), "")
+		if len(claimer.Project.Worktrees) != 1 {
+			t.Errorf("it lists %v", claimer.Project.Worktrees)
+		}
+		if own := d.register(a, ""); !own.Created || own.Project.Root != a {
+			t.Errorf("the worktree went to %+v", own.Project)
+		}
+	})
 	t.Run("git folder put elsewhere", func(t *testing.T) {
 		d := newDisk(t)
 		d.write("ref: refs/heads/x\n", "gits/shop/HEAD")
@@ -103,6 +116,15 @@ func TestForgedIdentityIsRefused(t *testing.T) {
 
 	d.write("gitdir: "+private+"/.git/worktrees/wt\n", "evil-pointer/.git")
 	_, _, err = d.reg.Resolve(d.path("evil-pointer"))
+	wantReason(t, err, fault.Damaged, "repair")
+
+	// Everything in its own tree, pointing back as it should, and only the
+	// common folder is another's.
+	d.write("gitdir: gd\n", "evil-common/.git")
+	d.write("ref: refs/heads/x\n", "evil-common/gd/HEAD")
+	d.write(d.path("evil-common/.git")+"\n", "evil-common/gd/gitdir")
+	d.write(private+"/.git\n", "evil-common/gd/commondir")
+	_, _, err = d.reg.Resolve(d.path("evil-common"))
 	wantReason(t, err, fault.Damaged, "repair")
 
 	d.write("gitdir: "+private+"/.git\n", "evil-separate/.git")

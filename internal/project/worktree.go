@@ -15,7 +15,7 @@ func worktrees(root string) []Worktree {
 		return []Worktree{main}
 	}
 	main.Branch = branch(r.gitDir)
-	linked := slices.DeleteFunc(linkedWorktrees(r.common), func(l linkedWorktree) bool { return l.root == root })
+	linked := r.linkedWorktrees()
 	out := make([]Worktree, 0, 1+len(linked))
 	ids := worktreeIDs(linked)
 	for i, l := range linked {
