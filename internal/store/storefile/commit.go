@@ -176,19 +176,18 @@ func (st *stream) begin() error {
 // write adds bytes to the newest segment, durably, or leaves it as it was.
 func (st *stream) write(buf []byte, first, last store.Seq) error {
 	st.mu.Lock()
-	defer st.mu.Unlock()
-	seg := &st.segs[len(st.segs)-1]
-	out, at := st.out, seg.size
+	out, at := st.out, st.segs[len(st.segs)-1].size
 	st.mu.Unlock()
 	err := st.s.writeSynced(out, buf, at)
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	if err != nil {
 		_ = out.Truncate(at)
 		_ = out.Sync()
 		st.forget()
 		return err
 	}
-	seg = &st.segs[len(st.segs)-1]
+	seg := &st.segs[len(st.segs)-1]
 	if seg.first == 0 {
 		seg.first = first
 	}
@@ -198,10 +197,11 @@ func (st *stream) write(buf []byte, first, last store.Seq) error {
 	return nil
 }
 
+// writeSynced writes at an offset and syncs. A test may stop it halfway.
 func (s *Store) writeSynced(f *os.File, buf []byte, at int64) error {
-	half := len(buf) / 2
-	if s.hook == nil {
-		half = len(buf)
+	half := len(buf)
+	if s.hook != nil {
+		half /= 2
 	}
 	if err := s.step("log.write"); err != nil {
 		return err

@@ -16,6 +16,17 @@
 // is compared a last time and then replaced: a save between those two steps,
 // microseconds apart, is lost.
 //
+// A stream's file holds one framed line a record, with its number and checksum,
+// and never changes but at the end. Appends that wait at the same time are
+// written and synced together. The records of one append count only together; an
+// end that was never finished is cut off and kept in NAME.jsonl.torn beside. A
+// damaged place is read as such, and everything after it is still found. A file
+// of lines that are not framed is somebody else's: it is read, and appends go to
+// a new file. Places are found by halving, so there is no index to go stale.
+//
+// One process a service may write a tree: Open takes a lock and a second Open
+// fails with STORE_LOCKED, which names the holder.
+//
 // Names the store keeps for itself are not keys: those ending in .jsonl, and
 // those containing .jsonl. or beginning with .ideai-.
 package storefile

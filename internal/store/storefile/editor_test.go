@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/store"
 )
 
@@ -148,6 +150,51 @@ func TestASaveBetweenLookAndExchange(t *testing.T) {
 				assertNoTemps(t, tree)
 			})
 		}
+	}
+}
+
+// The process ends right after it displaced an editor's save. Whoever opens the
+// store next keeps the save, and throws nothing else about.
+func TestASaveDisplacedByACrashIsKept(t *testing.T) {
+	for _, change := range []string{"put", "delete"} {
+		t.Run(change, func(t *testing.T) {
+			tree := t.TempDir()
+			s := openTest(t, tree, testOptions())
+			v, err := s.Put(t.Context(), "doc.md", []byte("start"), store.Absent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.hook = func(at string) error {
+				switch at {
+				case "exchange", "aside":
+					return saveOver(tree, "editor")
+				case "verify":
+					return syscall.EIO
+				}
+				return nil
+			}
+			if change == "put" {
+				_, err = s.Put(t.Context(), "doc.md", []byte("service"), v)
+			} else {
+				err = s.Delete(t.Context(), "doc.md", v)
+			}
+			wantReason(t, err, fault.StoreUnavailable)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again := openTest(t, tree, testOptions())
+			defer again.Close()
+			listed(t, again, "")
+			found := false
+			docs := listed(t, again, "")
+			for _, doc := range docs {
+				found = found || string(doc.Data) == "editor"
+			}
+			if !found || len(docs) > 2 {
+				t.Errorf("documents %v", docs)
+			}
+			assertNoTemps(t, tree)
+		})
 	}
 }
 

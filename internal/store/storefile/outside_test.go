@@ -106,7 +106,7 @@ func TestHalfWrittenFilesAreNotShown(t *testing.T) {
 	for name, opts := range ways {
 		t.Run(name, func(t *testing.T) {
 			tree := t.TempDir()
-			opts.Settle = 300 * time.Millisecond
+			opts.Settle = 100 * time.Millisecond
 			s := openTest(t, tree, opts)
 			defer s.Close()
 			full := write(t, tree, "a.md", "old")
@@ -122,6 +122,11 @@ func TestHalfWrittenFilesAreNotShown(t *testing.T) {
 			}
 			s.feed.Mark("a.md")
 			w.want("b.md", "ours")
+			// Others settle meanwhile; an empty file is given more time.
+			for _, key := range []string{"c.md", "d.md"} {
+				write(t, tree, key, "settled")
+				w.want(key, "settled")
+			}
 			for _, part := range []string{"first, ", "second, ", "third"} {
 				if _, err := f.WriteString(part); err != nil {
 					t.Fatal(err)

@@ -29,6 +29,7 @@ const (
 	stagePrefix = tempPrefix + "tmp-"
 	swapPrefix  = tempPrefix + "swap-"
 	short       = 8
+	clipped     = 150 // bytes of a document's name in those of its temporary and conflict files
 )
 
 // temps are the temporary files in use by this process. The zero value is ready.
@@ -96,7 +97,7 @@ func (s *Store) fill(f *os.File, data []byte, old fs.FileInfo) error {
 		}
 		keepOwner(f, old)
 	}
-	half := len(data) / 2
+	half := len(data) / 2 // so that a test may stop halfway
 	if _, err := f.Write(data[:half]); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (s *Store) toSwap(p *place, staged string, expected, written store.Version)
 }
 
 func (s *Store) swapName(base string, expected, written store.Version) string {
-	return strings.Join([]string{swapPrefix + s.opts.Service, digits(expected), digits(written), random(), clip(base, 150)}, "-")
+	return strings.Join([]string{swapPrefix + s.opts.Service, digits(expected), digits(written), random(), clip(base, clipped)}, "-")
 }
 
 // discard removes a temporary file that is worth nothing.
@@ -169,7 +170,7 @@ func (s *Store) keep(p *place, name string, version store.Version) error {
 }
 
 func conflictName(base string, version store.Version) string {
-	return clip(base, 150) + ".conflict-" + digits(version)
+	return clip(base, clipped) + ".conflict-" + digits(version)
 }
 
 // leftover reports whether a file name is that of a temporary file which a
@@ -200,7 +201,10 @@ func (s *Store) recover(dir, name string) {
 	if c.info == nil {
 		return
 	}
-	p.base = parts[3]
+	p.base, p.path = parts[3], path.Join(dir, parts[3])
+	if deleted := parts[1] == digits(""); deleted && len(p.base) < clipped && moveNew(p, name, p.base) == nil {
+		return // put back, as the delete would have done
+	}
 	if err := s.keep(p, name, c.version); err != nil {
 		s.opts.Logger.Warn("a leftover cannot be kept", "file", path.Join(dir, name), "error", err)
 	}
