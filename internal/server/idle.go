@@ -72,3 +72,25 @@ func idleAfter(ctx context.Context, limit time.Duration, lastUse func(now time.T
 	}()
 	return idle
 }
+
+// quietTime is how long nothing is used before memory goes back to the system.
+const quietTime = 15 * time.Second
+
+// giveBack calls free once after each time of use, when all was quiet for
+// quietTime: what the last call needed is not held by an idle server.
+func giveBack(ctx context.Context, lastUse func(now time.Time) time.Time, free func()) {
+	ticker := time.NewTicker(quietTime)
+	defer ticker.Stop()
+	var freed time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if last := lastUse(now); last != freed && now.Sub(last) >= quietTime {
+				freed = last
+				free()
+			}
+		}
+	}
+}

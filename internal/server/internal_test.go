@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,31 @@ func TestNoIdleTimeoutNeverEnds(t *testing.T) {
 		t.Error("ended")
 	default:
 	}
+}
+
+func TestMemoryIsGivenBackOnceAfterEachUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start := time.Now()
+		var last atomic.Pointer[time.Time]
+		last.Store(&start)
+		var freed atomic.Int32
+		go giveBack(ctx, func(time.Time) time.Time { return *last.Load() }, func() { freed.Add(1) })
+		pass := func(d time.Duration, want int32) {
+			t.Helper()
+			<-time.After(d) // by the bubble's clock
+			synctest.Wait()
+			if got := freed.Load(); got != want {
+				t.Errorf("after %v it was given back %d times, want %d", time.Since(start), got, want)
+			}
+		}
+		pass(10*time.Minute, 1)
+		now := time.Now()
+		last.Store(&now)
+		pass(quietTime/2, 1)
+		pass(10*time.Minute, 2)
+	})
 }
 
 func TestAFailingServiceEndsTheProcess(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -184,6 +185,7 @@ func (s *Server) begun(ctx context.Context) {
 func (s *Server) until(ctx context.Context) (<-chan string, func()) {
 	watch, stop := context.WithCancel(ctx)
 	idle := idleAfter(watch, s.config.IdleTimeout, s.lastUse)
+	go giveBack(watch, s.lastUse, debug.FreeOSMemory)
 	why := make(chan string, 1)
 	go func() {
 		select {
