@@ -12,7 +12,7 @@ const (
 	chunkBytes = 64 << 10
 	// maxLine is the longest line that is read; a longer one is a damaged place
 	// of which the beginning is shown.
-	maxLine  = 64 << 20
+	maxLine  = 32 << 20
 	shownBad = 64 << 10
 )
 
@@ -21,7 +21,7 @@ const (
 // no newline. An empty result is the end.
 func readLines(r io.ReaderAt, from, end int64) (lines []byte, next int64, err error) {
 	for size := int64(chunkBytes); ; size *= 4 {
-		size = min(size, end-from)
+		size = min(size, maxLine+1, end-from)
 		if size <= 0 {
 			return nil, from, nil
 		}
@@ -46,7 +46,7 @@ func readLines(r io.ReaderAt, from, end int64) (lines []byte, next int64, err er
 // chunkBytes of them but at least one, and the offset of the first.
 func readLinesBefore(r io.ReaderAt, end int64) (lines []byte, start int64, err error) {
 	for size := int64(chunkBytes); ; size *= 4 {
-		size = min(size, end)
+		size = min(size, maxLine+1, end)
 		if size <= 0 {
 			return nil, 0, nil
 		}
