@@ -87,10 +87,17 @@ func (a *app) sections(reports []*typev1.SectionReport, total int32) {
 	a.say("%d tokens in all", total)
 }
 
+// shownSources is how many sources of a section a table names; JSON has all.
+const shownSources = 6
+
 func (a *app) sources(sources []*typev1.Source) string {
-	names := make([]string, len(sources))
+	var names []string
 	for i, s := range sources {
-		names[i] = fmt.Sprintf("%s (%d)", s.GetName(), s.GetTokens())
+		if i == shownSources && len(sources) > shownSources+1 {
+			names = append(names, fmt.Sprintf(a.tr("%d more"), len(sources)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%d)", s.GetName(), s.GetTokens()))
 	}
 	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ package main
 //nolint:misspell // the words are French
 var french = map[string]string{
 	// Answers.
+	"%d more":          "%d de plus",
 	"%d tokens in all": "%d jetons en tout",
 	"%s ended after %s; what it was told: ideai launch explain": "%s a fini après %s ; ce qui lui a été dit : ideai launch explain",
 	"%s in %s":                    "%s dans %s",
@@ -69,7 +70,8 @@ var french = map[string]string{
 	"your text is kept in %s":                                                 "ton texte est gardé dans %s",
 
 	// Refusals.
-	"%s is not on your PATH; %s": "%s n'est pas dans ton PATH ; %s",
+	"%s is not on your PATH; the plan is made as if it were":                               "%s n'est pas dans ton PATH ; le plan est fait comme s'il y était",
+	"%s is not on your PATH; %s":                                                           "%s n'est pas dans ton PATH ; %s",
 	"another ideai server listens at %s; use that one, or give this one another --address": "un autre serveur ideai écoute sur %s ; sers-t'en, ou donne à celui-ci une autre --address",
 	"unknown command %q; `ideai --help` lists them":                                        "commande inconnue %q ; « ideai --help » les liste",
 	"unknown command %q; `%s --help` lists them":                                           "commande inconnue %q ; « %s --help » les liste",
@@ -156,6 +158,7 @@ du programme qu'il a démarré.`,
 	"Show the settings, secrets hidden":             "Montrer les réglages, secrets cachés",
 
 	// Flags.
+	"fail when no server runs": "échouer quand aucun serveur ne tourne",
 	"address of the server: unix:///path or a loopback host:port (default: a socket of its own for each state_dir)": "adresse du serveur : unix:///chemin ou un hôte:port local (par défaut : une socket propre à chaque state_dir)",
 	"file of settings (default: $XDG_CONFIG_HOME/ideai/config.yaml)":                                                "fichier de réglages (par défaut : $XDG_CONFIG_HOME/ideai/config.yaml)",
 	"file to log to (default: standard error, below state_dir for a server in the background)":                      "fichier du journal (par défaut : la sortie d'erreur, sous state_dir pour un serveur à l'arrière-plan)",

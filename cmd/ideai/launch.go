@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -187,6 +189,10 @@ func (a *app) completeRequest(ctx context.Context, s *session, at place, req *la
 		req.ProfileId = id
 	}
 	facts, err := a.facts(ctx, req.GetProfileId())
+	if missing := (*host.NotInstalledError)(nil); errors.As(err, &missing) && a.launch.dryRun {
+		a.remark("%s is not on your PATH; the plan is made as if it were", missing.Binary)
+		facts, err = a.factsWithout(missing.Binary)
+	}
 	if err != nil {
 		return err
 	}
@@ -216,6 +222,18 @@ func (a *app) facts(ctx context.Context, profileID string) (*launcherv1.Host, er
 	return facts, nil
 }
 
+// factsWithout are the facts of a machine on which a CLI would be in the usual
+// place.
+func (a *app) factsWithout(binary string) (*launcherv1.Host, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return &launcherv1.Host{
+		Os: runtime.GOOS, CliPath: filepath.Join("/usr/local/bin", binary), IdeaiPath: self, Locale: a.locale(), Interactive: a.people,
+	}, nil
+}
+
 // chooseProfile is the agent's own profile, else the first CLI installed.
 func (a *app) chooseProfile(ctx context.Context, s *session, at place, agent string) (string, error) {
 	if agent == "" {
@@ -239,6 +257,9 @@ func (a *app) chooseProfile(ctx context.Context, s *session, at place, agent str
 		_, err := a.facts(ctx, id)
 		if err == nil {
 			return id, nil
+		}
+		if a.launch.dryRun {
+			return id, nil // a plan needs no CLI
 		}
 		if missing == nil {
 			missing = err
