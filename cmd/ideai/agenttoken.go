@@ -3,16 +3,18 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/idea-ide/ideai/internal/fault"
 )
 
-// agentToken is the launch token of the agent that runs this command. Whoever
-// has one in the environment acts as that agent, never as the owner.
+// agentToken is the token found in the environment. Whoever finds the launch
+// token of an agent acts as that agent, never as the owner.
 type agentToken struct {
 	raw                     string
 	project, worktree, name string
+	agentic                 bool // false for a person's token
 }
 
 // readToken reads what a token names. Only the server can tell whether it
@@ -22,12 +24,13 @@ func readToken(raw string) (*agentToken, error) {
 	if len(parts) == 3 {
 		if payload, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil {
 			var claims struct {
-				Project  string `json:"prj"`
-				Worktree string `json:"wkt"`
-				Agent    string `json:"agt"`
+				Project  string   `json:"prj"`
+				Worktree string   `json:"wkt"`
+				Agent    string   `json:"agt"`
+				Surfaces []string `json:"sfc"`
 			}
 			if json.Unmarshal(payload, &claims) == nil {
-				return &agentToken{raw: raw, project: claims.Project, worktree: claims.Worktree, name: claims.Agent}, nil
+				return &agentToken{raw: raw, project: claims.Project, worktree: claims.Worktree, name: claims.Agent, agentic: slices.Contains(claims.Surfaces, "AGENT")}, nil
 			}
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 func (a *app) buildInfo() build.Info { return a.build(filepath.Join(a.config.StateDir, "cache")) }
 
-// clientConfig is how this command calls: as the agent whose token it found,
-// else as the owner.
+// clientConfig is how this command calls: by the token it found, as an agent
+// when it is one's, else as the owner.
 func (a *app) clientConfig() (rpc.ClientConfig, *agentToken, error) {
 	raw := a.getenv("IDEAI_TOKEN")
 	if raw == "" {
@@ -28,7 +28,11 @@ func (a *app) clientConfig() (rpc.ClientConfig, *agentToken, error) {
 	if err != nil {
 		return rpc.ClientConfig{}, nil, err
 	}
-	return rpc.ClientConfig{Token: func(context.Context) (string, error) { return raw, nil }}, agent, nil
+	cfg := rpc.ClientConfig{Token: func(context.Context) (string, error) { return raw, nil }}
+	if !agent.agentic {
+		return cfg, nil, nil
+	}
+	return cfg, agent, nil
 }
 
 // backgroundServer is the server this command wants and how to start it.

@@ -16,7 +16,7 @@ import (
 
 // rulesFiles are the files in which teams keep rules for one CLI or another.
 var rulesFiles = []string{
-	".ideai/CONTEXT.md", "AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md", ".cursorrules",
+	".ideai/CONTEXT.md", ".ideai/agents/*.md", ".ideai/skills/*/SKILL.md", "AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md", ".cursorrules",
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -107,17 +107,25 @@ func readable(dir string) error {
 func (a *app) initPlan(ctx context.Context, root, lang string) {
 	a.say("project: %s", root)
 	a.say("CLIs found: %s", a.listOrNone(a.installedCLIs(ctx)))
-	var rules []string
-	for _, name := range rulesFiles {
-		if st, err := os.Stat(filepath.Join(root, name)); err == nil && st.Mode().IsRegular() {
-			rules = append(rules, name)
-		}
-	}
-	a.say("rules found: %s", a.listOrNone(rules))
+	a.say("rules found: %s", a.listOrNone(rulesIn(root)))
 	if _, err := os.Stat(filepath.Join(root, ".ideai", "project.yaml")); os.IsNotExist(err) {
 		a.say("would write .ideai/project.yaml (language: %s)", lang)
 	}
 	a.say("would add the project and trust its rules; other files stay as they are")
+}
+
+// rulesIn names the files of a tree that speak to agents as rules, or would.
+func rulesIn(root string) []string {
+	var found []string
+	for _, pattern := range rulesFiles {
+		paths, _ := fs.Glob(os.DirFS(root), pattern)
+		for _, name := range paths {
+			if st, err := os.Stat(filepath.Join(root, name)); err == nil && st.Mode().IsRegular() {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
 }
 
 func (a *app) listOrNone(names []string) string {

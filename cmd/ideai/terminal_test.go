@@ -120,6 +120,16 @@ func TestAgentsTokenIsRead(t *testing.T) {
 	if err != nil || got.project != "shop" || got.worktree != "fix" || got.name != "dev" || got.raw != raw {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	if !got.agentic {
+		t.Error("an agent's token does not count as one")
+	}
+	raw, err = key.Issuer().Issue(auth.Owner("ada"), 1e9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if person, err := readToken(raw); err != nil || person.agentic {
+		t.Errorf("a person's token counts as an agent's: %+v, %v", person, err)
+	}
 	for _, bad := range []string{"x", "a.b.c", "a.!.c"} {
 		if _, err := readToken(bad); err == nil {
 			t.Errorf("%q counts as a token", bad)
