@@ -6,6 +6,8 @@ import (
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
+	"github.com/idea-ide/ideai/internal/auth"
+	"github.com/idea-ide/ideai/internal/server"
 	"github.com/idea-ide/ideai/internal/server/servertest"
 	"github.com/idea-ide/ideai/services/context/contexttest"
 	"github.com/idea-ide/ideai/services/launcher/launchertest"
@@ -51,5 +53,14 @@ func TestAPI(t *testing.T) {
 		for _, m := range calls.Missing() {
 			t.Errorf("no suite had an answer of %s", m)
 		}
+	})
+}
+
+// TestAPIOverTCP runs a suite as a person with a token reaches a server.
+func TestAPIOverTCP(t *testing.T) {
+	memorytest.Run(t, func(t *testing.T) memoryv1.MemoryServiceClient {
+		s := servertest.Start(t, func(c *server.Config) { c.Address = "127.0.0.1:0" })
+		s.Project(memorytest.Project, nil)
+		return s.Bearer(s.Token(auth.Owner("ada"))).Memory
 	})
 }

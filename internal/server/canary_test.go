@@ -2,9 +2,11 @@ package server_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -37,7 +39,10 @@ var canaries = map[string]string{
 // an agent can be given. The strings that must arrive prove that it looks.
 func TestNothingCrossesTheFrontier(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", canaries["the server's environment"])
-	s := servertest.Start(t)
+	var logs logBuffer
+	s := servertest.Start(t, func(c *server.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
 	s.Project("bank", map[string]string{
 		".ideai/CONTEXT.md":        canaries["another project's rules"],
 		".ideai/agents/dev.md":     "---\ndescription: Dev\n---\n" + canaries["another project's persona"],
@@ -134,11 +139,39 @@ func TestNothingCrossesTheFrontier(t *testing.T) {
 			t.Errorf("%s holds the server's key", name)
 		}
 	}
+	// The log tells what was done, never with what words or by which token.
+	said := logs.String()
+	if !strings.Contains(said, "launch prepared") {
+		t.Error("the log tells of no launch: the test does not look where it should")
+	}
+	for _, secret := range []string{token, renewed.GetToken(), keyLine, "canary-", "must-arrive-"} {
+		if strings.Contains(said, secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
 	for _, want := range []string{"rules", "persona", "colleague", "skill", "note", "pinned"} {
 		if !strings.Contains(all, "must-arrive-"+want) {
 			t.Errorf("the project's own %s did not arrive: the test does not look where it should", want)
 		}
 	}
+}
+
+// logBuffer collects a log.
+type logBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // checkToken makes sure that a launch's token is where only its CLI's own MCP

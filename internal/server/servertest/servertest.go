@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,7 +110,11 @@ type Clients struct {
 
 func (s *Server) clients(cfg rpc.ClientConfig) *Clients {
 	s.t.Helper()
-	conn, err := rpc.Dial(s.Address, cfg)
+	address := s.Address
+	if !strings.HasPrefix(address, "unix:") {
+		address = s.Addr().String() // the port was the system's choice
+	}
+	conn, err := rpc.Dial(address, cfg)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -159,6 +164,17 @@ func (s *Server) Token(c auth.Claims) string {
 	return token
 }
 
+// inside is the launcher as this process reaches it, wherever else it listens.
+func (s *Server) inside() launcherv1.LauncherServiceClient {
+	s.t.Helper()
+	conn, err := s.Dial(rpc.ClientConfig{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return launcherv1.NewLauncherServiceClient(conn)
+}
+
 // Project makes a folder of files, given by their paths, and registers it.
 func (s *Server) Project(id string, files map[string]string) (root string) {
 	s.t.Helper()
@@ -175,7 +191,7 @@ func (s *Server) Project(id string, files map[string]string) (root string) {
 			s.t.Fatal(err)
 		}
 	}
-	_, err := s.Owner().Launcher.RegisterProject(s.t.Context(), &launcherv1.RegisterProjectRequest{Path: root, ProjectId: id})
+	_, err := s.inside().RegisterProject(s.t.Context(), &launcherv1.RegisterProjectRequest{Path: root, ProjectId: id})
 	if err != nil {
 		s.t.Fatal(err)
 	}
