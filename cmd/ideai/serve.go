@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	"github.com/idea-ide/ideai/internal/background"
@@ -16,14 +18,17 @@ import (
 const takeoverWait = 10 * time.Second
 
 func (a *app) serveCommand() *cobra.Command {
-	var behind, stop bool
+	var behind, stop, ensure bool
 	var readyFD int
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the server in the foreground, or end the running one", Args: cobra.NoArgs,
+		Use: "serve", Short: "Run the server in the foreground, or see to the one behind", Args: cobra.NoArgs,
 		Long: "Runs all services in this process until it is interrupted. Commands start such a server in the\nbackground by themselves; there is no need for this one but to watch it, or for the IDE.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if stop {
+			switch {
+			case stop:
 				return a.stopServer(cmd.Context())
+			case ensure:
+				return a.ensureServer(cmd.Context())
 			}
 			cfg, end, err := a.observed(cmd.Context(), a.serverConfig(a.config.Address), behind)
 			if err != nil {
@@ -38,8 +43,10 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&stop, "stop", false, "end the running server; launches go on without it")
+	f.BoolVar(&ensure, "ensure", false, "make sure that a server runs in the background, and tell its address")
 	f.BoolVar(&behind, "background", false, "log to a file and end when idle")
 	f.IntVar(&readyFD, background.ReadyFlag, -1, "descriptor on which to say that the server listens")
+	cmd.MarkFlagsMutuallyExclusive("stop", "ensure", "background")
 	_ = f.MarkHidden("background")
 	_ = f.MarkHidden(background.ReadyFlag)
 	return cmd
@@ -96,6 +103,33 @@ func (a *app) observed(ctx context.Context, cfg server.Config, behind bool) (ser
 		}
 		closeLog()
 	}, nil
+}
+
+// ensureServer starts the background server when none runs, for programs that
+// want to connect to it themselves.
+func (a *app) ensureServer(ctx context.Context) error {
+	s, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	info, err := s.launcher.GetServerInfo(ctx, &launcherv1.GetServerInfoRequest{})
+	if err != nil {
+		return err
+	}
+	if !a.asJSON {
+		a.say("listening at %s", s.address)
+		return nil
+	}
+	server, err := protojson.Marshal(info)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"address": s.address, "server": json.RawMessage(server)})
+	if err != nil {
+		return err
+	}
+	return a.rawJSON(data)
 }
 
 // stopServer asks the running server to end and waits until it has.
