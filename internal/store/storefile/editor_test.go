@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -150,6 +151,40 @@ func TestASaveBetweenLookAndExchange(t *testing.T) {
 				assertNoTemps(t, tree)
 			})
 		}
+	}
+}
+
+// The same for Delete: a document that changed meanwhile is not deleted.
+func TestASaveBetweenLookAndDelete(t *testing.T) {
+	for _, steps := range [][]string{{"aside"}, {"aside", "verify"}} {
+		t.Run(strings.Join(steps, " "), func(t *testing.T) {
+			tree := t.TempDir()
+			s := openTest(t, tree, testOptions())
+			defer s.Close()
+			v, err := s.Put(t.Context(), "doc.md", []byte("start"), store.Absent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.hook = func(at string) error {
+				if slices.Contains(steps, at) {
+					return saveOver(tree, "editor at "+at)
+				}
+				return nil
+			}
+			err = s.Delete(t.Context(), "doc.md", v)
+			s.hook = nil
+			if !errors.Is(err, store.ErrConflict) {
+				t.Errorf("Delete: %v", err)
+			}
+			docs := listed(t, s, "")
+			if last := "editor at " + steps[len(steps)-1]; string(docs["doc.md"].Data) != last {
+				t.Errorf("the document holds %q, want %q", docs["doc.md"].Data, last)
+			}
+			if len(docs) != len(steps) {
+				t.Errorf("documents %v", docs)
+			}
+			assertNoTemps(t, tree)
+		})
 	}
 }
 
