@@ -32,7 +32,7 @@ type layer struct {
 var (
 	wire      = []string{"google.golang.org/grpc/...", "gen/..."}
 	drivers   = []string{"internal/store/storemem", "internal/store/storefile", "internal/store/storefault", "internal/store/storenats"}
-	plain     = []string{"internal/fault", "internal/store", "internal/page", "internal/tokens", "internal/frontmatter", "internal/safetext"}
+	plain     = []string{"internal/fault", "internal/store", "internal/page", "internal/tokens", "internal/frontmatter", "internal/safetext", "internal/safeyaml"}
 	everyones = []string{"services/..."}
 )
 
@@ -41,8 +41,8 @@ var (
 var table = []layer{
 	{packages: []string{"gen/..."}, may: []string{"gen/..."}},
 	{packages: []string{"internal/fault"}, may: nil, never: wire},
-	{packages: []string{"internal/page", "internal/tokens", "internal/frontmatter", "internal/safetext", "internal/merge3", "internal/build"},
-		may: []string{"internal/fault", "internal/safetext"}, never: append([]string{"internal/store/..."}, wire...)},
+	{packages: []string{"internal/page", "internal/tokens", "internal/frontmatter", "internal/safetext", "internal/safeyaml", "internal/merge3", "internal/build"},
+		may: []string{"internal/fault", "internal/safetext", "internal/safeyaml"}, never: append([]string{"internal/store/..."}, wire...)},
 	{packages: []string{"internal/store"}, may: []string{"internal/fault"}, never: slices.Concat(wire, everyones)},
 	{packages: []string{"internal/store/storetest"}, may: []string{"internal/fault", "internal/store", "internal/store/storemem", "internal/store/storefault"}, never: slices.Concat(wire, everyones)},
 	{packages: []string{"internal/store/*"}, may: []string{"internal/fault", "internal/store", "internal/store/changes"}, never: slices.Concat(wire, everyones)},
