@@ -1382,7 +1382,11 @@ type Host struct {
 	// True when a terminal is attached.
 	Interactive bool `protobuf:"varint,10,opt,name=interactive,proto3" json:"interactive,omitempty"`
 	// Language of the person: en, fr or a locale such as fr_FR.UTF-8.
-	Locale        string `protobuf:"bytes,11,opt,name=locale,proto3" json:"locale,omitempty"`
+	Locale string `protobuf:"bytes,11,opt,name=locale,proto3" json:"locale,omitempty"`
+	// What runs on this machine showed of the installed version, in the
+	// environment the CLI will have. Where one speaks, the plan believes it
+	// before the catalogue.
+	Proofs        []*Proof `protobuf:"bytes,12,rep,name=proofs,proto3" json:"proofs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1494,6 +1498,105 @@ func (x *Host) GetLocale() string {
 	return ""
 }
 
+func (x *Host) GetProofs() []*Proof {
+	if x != nil {
+		return x.Proofs
+	}
+	return nil
+}
+
+// Proof is what a run of the installed CLI against a stand-in for the model
+// showed of one cell of the catalogue's matrix.
+type Proof struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind of launch.
+	Kind v1.LaunchKind `protobuf:"varint,1,opt,name=kind,proto3,enum=idea.type.v1.LaunchKind" json:"kind,omitempty"`
+	// Where the CLI ran.
+	Workspace v1.Workspace `protobuf:"varint,2,opt,name=workspace,proto3,enum=idea.type.v1.Workspace" json:"workspace,omitempty"`
+	// The concrete door.
+	Carrier string `protobuf:"bytes,3,opt,name=carrier,proto3" json:"carrier,omitempty"`
+	// True when it ran in a terminal, false for its print or exec mode.
+	Terminal bool `protobuf:"varint,4,opt,name=terminal,proto3" json:"terminal,omitempty"`
+	// True when the whole context, the tools and a call of one arrived.
+	Arrived bool `protobuf:"varint,5,opt,name=arrived,proto3" json:"arrived,omitempty"`
+	// When it was run.
+	ProveTime     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=prove_time,json=proveTime,proto3" json:"prove_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Proof) Reset() {
+	*x = Proof{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Proof) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Proof) ProtoMessage() {}
+
+func (x *Proof) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Proof.ProtoReflect.Descriptor instead.
+func (*Proof) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Proof) GetKind() v1.LaunchKind {
+	if x != nil {
+		return x.Kind
+	}
+	return v1.LaunchKind(0)
+}
+
+func (x *Proof) GetWorkspace() v1.Workspace {
+	if x != nil {
+		return x.Workspace
+	}
+	return v1.Workspace(0)
+}
+
+func (x *Proof) GetCarrier() string {
+	if x != nil {
+		return x.Carrier
+	}
+	return ""
+}
+
+func (x *Proof) GetTerminal() bool {
+	if x != nil {
+		return x.Terminal
+	}
+	return false
+}
+
+func (x *Proof) GetArrived() bool {
+	if x != nil {
+		return x.Arrived
+	}
+	return false
+}
+
+func (x *Proof) GetProveTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ProveTime
+	}
+	return nil
+}
+
 // PrepareLaunchRequest says what to launch.
 type PrepareLaunchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1532,7 +1635,7 @@ type PrepareLaunchRequest struct {
 
 func (x *PrepareLaunchRequest) Reset() {
 	*x = PrepareLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1647,7 @@ func (x *PrepareLaunchRequest) String() string {
 func (*PrepareLaunchRequest) ProtoMessage() {}
 
 func (x *PrepareLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1660,7 @@ func (x *PrepareLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareLaunchRequest.ProtoReflect.Descriptor instead.
 func (*PrepareLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{21}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PrepareLaunchRequest) GetProjectId() string {
@@ -1669,7 +1772,7 @@ type PrepareLaunchResponse struct {
 
 func (x *PrepareLaunchResponse) Reset() {
 	*x = PrepareLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1681,7 +1784,7 @@ func (x *PrepareLaunchResponse) String() string {
 func (*PrepareLaunchResponse) ProtoMessage() {}
 
 func (x *PrepareLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1694,7 +1797,7 @@ func (x *PrepareLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareLaunchResponse.ProtoReflect.Descriptor instead.
 func (*PrepareLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{22}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PrepareLaunchResponse) GetPlan() *LaunchPlan {
@@ -1757,7 +1860,7 @@ type LaunchPlan struct {
 
 func (x *LaunchPlan) Reset() {
 	*x = LaunchPlan{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1872,7 @@ func (x *LaunchPlan) String() string {
 func (*LaunchPlan) ProtoMessage() {}
 
 func (x *LaunchPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1885,7 @@ func (x *LaunchPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchPlan.ProtoReflect.Descriptor instead.
 func (*LaunchPlan) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{23}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LaunchPlan) GetLaunchId() string {
@@ -1955,7 +2058,7 @@ type Identity struct {
 
 func (x *Identity) Reset() {
 	*x = Identity{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +2070,7 @@ func (x *Identity) String() string {
 func (*Identity) ProtoMessage() {}
 
 func (x *Identity) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1980,7 +2083,7 @@ func (x *Identity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Identity.ProtoReflect.Descriptor instead.
 func (*Identity) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{24}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Identity) GetProjectId() string {
@@ -2047,13 +2150,16 @@ type InjectionReport struct {
 	CliVersion string `protobuf:"bytes,5,opt,name=cli_version,json=cliVersion,proto3" json:"cli_version,omitempty"`
 	// True when a later resume replays this text unchanged.
 	FrozenOnResume bool `protobuf:"varint,6,opt,name=frozen_on_resume,json=frozenOnResume,proto3" json:"frozen_on_resume,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// When a run on the host showed it, if one did for this version; absent =
+	// the catalogue says so.
+	ProveTime     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=prove_time,json=proveTime,proto3" json:"prove_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InjectionReport) Reset() {
 	*x = InjectionReport{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +2171,7 @@ func (x *InjectionReport) String() string {
 func (*InjectionReport) ProtoMessage() {}
 
 func (x *InjectionReport) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +2184,7 @@ func (x *InjectionReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectionReport.ProtoReflect.Descriptor instead.
 func (*InjectionReport) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{25}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *InjectionReport) GetStrategy() v1.Strategy {
@@ -2123,6 +2229,13 @@ func (x *InjectionReport) GetFrozenOnResume() bool {
 	return false
 }
 
+func (x *InjectionReport) GetProveTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ProveTime
+	}
+	return nil
+}
+
 // McpServer is an MCP server of the plan.
 type McpServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2138,7 +2251,7 @@ type McpServer struct {
 
 func (x *McpServer) Reset() {
 	*x = McpServer{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2263,7 @@ func (x *McpServer) String() string {
 func (*McpServer) ProtoMessage() {}
 
 func (x *McpServer) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2276,7 @@ func (x *McpServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
 func (*McpServer) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{26}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *McpServer) GetName() string {
@@ -2200,7 +2313,7 @@ type ExpectedDialog struct {
 
 func (x *ExpectedDialog) Reset() {
 	*x = ExpectedDialog{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2325,7 @@ func (x *ExpectedDialog) String() string {
 func (*ExpectedDialog) ProtoMessage() {}
 
 func (x *ExpectedDialog) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2338,7 @@ func (x *ExpectedDialog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedDialog.ProtoReflect.Descriptor instead.
 func (*ExpectedDialog) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{27}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExpectedDialog) GetKind() DialogKind {
@@ -2259,7 +2372,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2384,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2397,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{28}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Warning) GetKind() WarningKind {
@@ -2336,7 +2449,7 @@ type PreviewContextRequest struct {
 
 func (x *PreviewContextRequest) Reset() {
 	*x = PreviewContextRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2461,7 @@ func (x *PreviewContextRequest) String() string {
 func (*PreviewContextRequest) ProtoMessage() {}
 
 func (x *PreviewContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2474,7 @@ func (x *PreviewContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewContextRequest.ProtoReflect.Descriptor instead.
 func (*PreviewContextRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{29}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PreviewContextRequest) GetProjectId() string {
@@ -2419,7 +2532,7 @@ type PreviewContextResponse struct {
 
 func (x *PreviewContextResponse) Reset() {
 	*x = PreviewContextResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2431,7 +2544,7 @@ func (x *PreviewContextResponse) String() string {
 func (*PreviewContextResponse) ProtoMessage() {}
 
 func (x *PreviewContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2444,7 +2557,7 @@ func (x *PreviewContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewContextResponse.ProtoReflect.Descriptor instead.
 func (*PreviewContextResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{30}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PreviewContextResponse) GetContext() *v11.EffectiveContext {
@@ -2474,7 +2587,7 @@ type AttachLaunchRequest struct {
 
 func (x *AttachLaunchRequest) Reset() {
 	*x = AttachLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2486,7 +2599,7 @@ func (x *AttachLaunchRequest) String() string {
 func (*AttachLaunchRequest) ProtoMessage() {}
 
 func (x *AttachLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2499,7 +2612,7 @@ func (x *AttachLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachLaunchRequest.ProtoReflect.Descriptor instead.
 func (*AttachLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{31}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AttachLaunchRequest) GetProjectId() string {
@@ -2527,7 +2640,7 @@ type AttachLaunchResponse struct {
 
 func (x *AttachLaunchResponse) Reset() {
 	*x = AttachLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2652,7 @@ func (x *AttachLaunchResponse) String() string {
 func (*AttachLaunchResponse) ProtoMessage() {}
 
 func (x *AttachLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2665,7 @@ func (x *AttachLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachLaunchResponse.ProtoReflect.Descriptor instead.
 func (*AttachLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{32}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AttachLaunchResponse) GetLaunchId() string {
@@ -2582,7 +2695,7 @@ type ReportLaunchRequest struct {
 
 func (x *ReportLaunchRequest) Reset() {
 	*x = ReportLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2707,7 @@ func (x *ReportLaunchRequest) String() string {
 func (*ReportLaunchRequest) ProtoMessage() {}
 
 func (x *ReportLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2720,7 @@ func (x *ReportLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportLaunchRequest.ProtoReflect.Descriptor instead.
 func (*ReportLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{33}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReportLaunchRequest) GetProjectId() string {
@@ -2680,7 +2793,7 @@ type LaunchStarted struct {
 
 func (x *LaunchStarted) Reset() {
 	*x = LaunchStarted{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2692,7 +2805,7 @@ func (x *LaunchStarted) String() string {
 func (*LaunchStarted) ProtoMessage() {}
 
 func (x *LaunchStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2705,7 +2818,7 @@ func (x *LaunchStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStarted.ProtoReflect.Descriptor instead.
 func (*LaunchStarted) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{34}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LaunchStarted) GetPid() int64 {
@@ -2735,7 +2848,7 @@ type LaunchExited struct {
 
 func (x *LaunchExited) Reset() {
 	*x = LaunchExited{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2747,7 +2860,7 @@ func (x *LaunchExited) String() string {
 func (*LaunchExited) ProtoMessage() {}
 
 func (x *LaunchExited) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2760,7 +2873,7 @@ func (x *LaunchExited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchExited.ProtoReflect.Descriptor instead.
 func (*LaunchExited) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{35}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LaunchExited) GetExitCode() int32 {
@@ -2786,7 +2899,7 @@ type ReportLaunchResponse struct {
 
 func (x *ReportLaunchResponse) Reset() {
 	*x = ReportLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2911,7 @@ func (x *ReportLaunchResponse) String() string {
 func (*ReportLaunchResponse) ProtoMessage() {}
 
 func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2924,7 @@ func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportLaunchResponse.ProtoReflect.Descriptor instead.
 func (*ReportLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{36}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
 }
 
 // Launch is the record of one launch: what was sent and why, inputs by digest.
@@ -2855,7 +2968,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2867,7 +2980,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2880,7 +2993,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Launch) GetLaunchId() string {
@@ -3010,7 +3123,7 @@ type LaunchFile struct {
 
 func (x *LaunchFile) Reset() {
 	*x = LaunchFile{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3022,7 +3135,7 @@ func (x *LaunchFile) String() string {
 func (*LaunchFile) ProtoMessage() {}
 
 func (x *LaunchFile) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3035,7 +3148,7 @@ func (x *LaunchFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchFile.ProtoReflect.Descriptor instead.
 func (*LaunchFile) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LaunchFile) GetPath() string {
@@ -3072,7 +3185,7 @@ type GetLaunchRequest struct {
 
 func (x *GetLaunchRequest) Reset() {
 	*x = GetLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3084,7 +3197,7 @@ func (x *GetLaunchRequest) String() string {
 func (*GetLaunchRequest) ProtoMessage() {}
 
 func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3097,7 +3210,7 @@ func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchRequest.ProtoReflect.Descriptor instead.
 func (*GetLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetLaunchRequest) GetProjectId() string {
@@ -3125,7 +3238,7 @@ type GetLaunchResponse struct {
 
 func (x *GetLaunchResponse) Reset() {
 	*x = GetLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3137,7 +3250,7 @@ func (x *GetLaunchResponse) String() string {
 func (*GetLaunchResponse) ProtoMessage() {}
 
 func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3150,7 +3263,7 @@ func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchResponse.ProtoReflect.Descriptor instead.
 func (*GetLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetLaunchResponse) GetLaunch() *Launch {
@@ -3177,7 +3290,7 @@ type ListLaunchesRequest struct {
 
 func (x *ListLaunchesRequest) Reset() {
 	*x = ListLaunchesRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3189,7 +3302,7 @@ func (x *ListLaunchesRequest) String() string {
 func (*ListLaunchesRequest) ProtoMessage() {}
 
 func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3202,7 +3315,7 @@ func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesRequest.ProtoReflect.Descriptor instead.
 func (*ListLaunchesRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListLaunchesRequest) GetProjectId() string {
@@ -3246,7 +3359,7 @@ type ListLaunchesResponse struct {
 
 func (x *ListLaunchesResponse) Reset() {
 	*x = ListLaunchesResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3371,7 @@ func (x *ListLaunchesResponse) String() string {
 func (*ListLaunchesResponse) ProtoMessage() {}
 
 func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3384,7 @@ func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesResponse.ProtoReflect.Descriptor instead.
 func (*ListLaunchesResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListLaunchesResponse) GetLaunches() []*Launch {
@@ -3297,7 +3410,7 @@ type RenewTokenRequest struct {
 
 func (x *RenewTokenRequest) Reset() {
 	*x = RenewTokenRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3309,7 +3422,7 @@ func (x *RenewTokenRequest) String() string {
 func (*RenewTokenRequest) ProtoMessage() {}
 
 func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3322,7 +3435,7 @@ func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenRequest.ProtoReflect.Descriptor instead.
 func (*RenewTokenRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
 }
 
 // RenewTokenResponse has a fresh token.
@@ -3338,7 +3451,7 @@ type RenewTokenResponse struct {
 
 func (x *RenewTokenResponse) Reset() {
 	*x = RenewTokenResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3350,7 +3463,7 @@ func (x *RenewTokenResponse) String() string {
 func (*RenewTokenResponse) ProtoMessage() {}
 
 func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3476,7 @@ func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenResponse.ProtoReflect.Descriptor instead.
 func (*RenewTokenResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RenewTokenResponse) GetToken() string {
@@ -3463,7 +3576,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12\x18\n" +
 	"\atrusted\x18\x02 \x01(\bR\atrusted\"A\n" +
 	"\x10SetTrustResponse\x12-\n" +
-	"\x05trust\x18\x01 \x01(\v2\x17.idea.launcher.v1.TrustR\x05trust\"\xe4\x03\n" +
+	"\x05trust\x18\x01 \x01(\v2\x17.idea.launcher.v1.TrustR\x05trust\"\xa0\x04\n" +
 	"\x04Host\x12-\n" +
 	"\x02os\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x18R\x05linuxR\x06darwinR\awindowsR\x02os\x12-\n" +
 	"\fproject_root\x18\x02 \x01(\tB\n" +
@@ -3482,7 +3595,16 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x15argv_item_limit_bytes\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x12argvItemLimitBytes\x12 \n" +
 	"\vinteractive\x18\n" +
 	" \x01(\bR\vinteractive\x12\x1f\n" +
-	"\x06locale\x18\v \x01(\tB\a\xbaH\x04r\x02(@R\x06locale\"\xbe\x05\n" +
+	"\x06locale\x18\v \x01(\tB\a\xbaH\x04r\x02(@R\x06locale\x12:\n" +
+	"\x06proofs\x18\f \x03(\v2\x17.idea.launcher.v1.ProofB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x06proofs\"\x96\x02\n" +
+	"\x05Proof\x126\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x18.idea.type.v1.LaunchKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12?\n" +
+	"\tworkspace\x18\x02 \x01(\x0e2\x17.idea.type.v1.WorkspaceB\b\xbaH\x05\x82\x01\x02\x10\x01R\tworkspace\x12#\n" +
+	"\acarrier\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\acarrier\x12\x1a\n" +
+	"\bterminal\x18\x04 \x01(\bR\bterminal\x12\x18\n" +
+	"\aarrived\x18\x05 \x01(\bR\aarrived\x129\n" +
+	"\n" +
+	"prove_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"\xbe\x05\n" +
 	"\x14PrepareLaunchRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
@@ -3544,7 +3666,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x0fconversation_id\x18\x06 \x01(\tB\a\xbaH\x04r\x02(?R\x0econversationId\x12\x1e\n" +
 	"\n" +
 	"generation\x18\a \x01(\x03R\n" +
-	"generation\"\xb0\x02\n" +
+	"generation\"\xeb\x02\n" +
 	"\x0fInjectionReport\x122\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2\x16.idea.type.v1.StrategyR\bstrategy\x12!\n" +
 	"\acarrier\x18\x02 \x01(\tB\a\xbaH\x04r\x02(@R\acarrier\x12>\n" +
@@ -3552,7 +3674,9 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x10verified_version\x18\x04 \x01(\tB\a\xbaH\x04r\x02(@R\x0fverifiedVersion\x12(\n" +
 	"\vcli_version\x18\x05 \x01(\tB\a\xbaH\x04r\x02(@R\n" +
 	"cliVersion\x12(\n" +
-	"\x10frozen_on_resume\x18\x06 \x01(\bR\x0efrozenOnResume\"p\n" +
+	"\x10frozen_on_resume\x18\x06 \x01(\bR\x0efrozenOnResume\x129\n" +
+	"\n" +
+	"prove_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"p\n" +
 	"\tMcpServer\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\x04name\x12$\n" +
 	"\x05tools\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x10\"\x04r\x02(@R\x05tools\x12 \n" +
@@ -3702,7 +3826,7 @@ func file_idea_launcher_v1_launcher_proto_rawDescGZIP() []byte {
 }
 
 var file_idea_launcher_v1_launcher_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(DialogKind)(0),                   // 0: idea.launcher.v1.DialogKind
 	(WarningKind)(0),                  // 1: idea.launcher.v1.WarningKind
@@ -3728,131 +3852,137 @@ var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(*SetTrustRequest)(nil),           // 21: idea.launcher.v1.SetTrustRequest
 	(*SetTrustResponse)(nil),          // 22: idea.launcher.v1.SetTrustResponse
 	(*Host)(nil),                      // 23: idea.launcher.v1.Host
-	(*PrepareLaunchRequest)(nil),      // 24: idea.launcher.v1.PrepareLaunchRequest
-	(*PrepareLaunchResponse)(nil),     // 25: idea.launcher.v1.PrepareLaunchResponse
-	(*LaunchPlan)(nil),                // 26: idea.launcher.v1.LaunchPlan
-	(*Identity)(nil),                  // 27: idea.launcher.v1.Identity
-	(*InjectionReport)(nil),           // 28: idea.launcher.v1.InjectionReport
-	(*McpServer)(nil),                 // 29: idea.launcher.v1.McpServer
-	(*ExpectedDialog)(nil),            // 30: idea.launcher.v1.ExpectedDialog
-	(*Warning)(nil),                   // 31: idea.launcher.v1.Warning
-	(*PreviewContextRequest)(nil),     // 32: idea.launcher.v1.PreviewContextRequest
-	(*PreviewContextResponse)(nil),    // 33: idea.launcher.v1.PreviewContextResponse
-	(*AttachLaunchRequest)(nil),       // 34: idea.launcher.v1.AttachLaunchRequest
-	(*AttachLaunchResponse)(nil),      // 35: idea.launcher.v1.AttachLaunchResponse
-	(*ReportLaunchRequest)(nil),       // 36: idea.launcher.v1.ReportLaunchRequest
-	(*LaunchStarted)(nil),             // 37: idea.launcher.v1.LaunchStarted
-	(*LaunchExited)(nil),              // 38: idea.launcher.v1.LaunchExited
-	(*ReportLaunchResponse)(nil),      // 39: idea.launcher.v1.ReportLaunchResponse
-	(*Launch)(nil),                    // 40: idea.launcher.v1.Launch
-	(*LaunchFile)(nil),                // 41: idea.launcher.v1.LaunchFile
-	(*GetLaunchRequest)(nil),          // 42: idea.launcher.v1.GetLaunchRequest
-	(*GetLaunchResponse)(nil),         // 43: idea.launcher.v1.GetLaunchResponse
-	(*ListLaunchesRequest)(nil),       // 44: idea.launcher.v1.ListLaunchesRequest
-	(*ListLaunchesResponse)(nil),      // 45: idea.launcher.v1.ListLaunchesResponse
-	(*RenewTokenRequest)(nil),         // 46: idea.launcher.v1.RenewTokenRequest
-	(*RenewTokenResponse)(nil),        // 47: idea.launcher.v1.RenewTokenResponse
-	(*timestamppb.Timestamp)(nil),     // 48: google.protobuf.Timestamp
-	(v1.SectionKind)(0),               // 49: idea.type.v1.SectionKind
-	(v1.LaunchKind)(0),                // 50: idea.type.v1.LaunchKind
-	(v1.Workspace)(0),                 // 51: idea.type.v1.Workspace
-	(v1.Strategy)(0),                  // 52: idea.type.v1.Strategy
-	(*v1.Arg)(nil),                    // 53: idea.type.v1.Arg
-	(*v1.EnvVar)(nil),                 // 54: idea.type.v1.EnvVar
-	(*v1.File)(nil),                   // 55: idea.type.v1.File
-	(*v1.SectionReport)(nil),          // 56: idea.type.v1.SectionReport
-	(v1.Verification)(0),              // 57: idea.type.v1.Verification
-	(*v11.EffectiveContext)(nil),      // 58: idea.context.v1.EffectiveContext
-	(*durationpb.Duration)(nil),       // 59: google.protobuf.Duration
+	(*Proof)(nil),                     // 24: idea.launcher.v1.Proof
+	(*PrepareLaunchRequest)(nil),      // 25: idea.launcher.v1.PrepareLaunchRequest
+	(*PrepareLaunchResponse)(nil),     // 26: idea.launcher.v1.PrepareLaunchResponse
+	(*LaunchPlan)(nil),                // 27: idea.launcher.v1.LaunchPlan
+	(*Identity)(nil),                  // 28: idea.launcher.v1.Identity
+	(*InjectionReport)(nil),           // 29: idea.launcher.v1.InjectionReport
+	(*McpServer)(nil),                 // 30: idea.launcher.v1.McpServer
+	(*ExpectedDialog)(nil),            // 31: idea.launcher.v1.ExpectedDialog
+	(*Warning)(nil),                   // 32: idea.launcher.v1.Warning
+	(*PreviewContextRequest)(nil),     // 33: idea.launcher.v1.PreviewContextRequest
+	(*PreviewContextResponse)(nil),    // 34: idea.launcher.v1.PreviewContextResponse
+	(*AttachLaunchRequest)(nil),       // 35: idea.launcher.v1.AttachLaunchRequest
+	(*AttachLaunchResponse)(nil),      // 36: idea.launcher.v1.AttachLaunchResponse
+	(*ReportLaunchRequest)(nil),       // 37: idea.launcher.v1.ReportLaunchRequest
+	(*LaunchStarted)(nil),             // 38: idea.launcher.v1.LaunchStarted
+	(*LaunchExited)(nil),              // 39: idea.launcher.v1.LaunchExited
+	(*ReportLaunchResponse)(nil),      // 40: idea.launcher.v1.ReportLaunchResponse
+	(*Launch)(nil),                    // 41: idea.launcher.v1.Launch
+	(*LaunchFile)(nil),                // 42: idea.launcher.v1.LaunchFile
+	(*GetLaunchRequest)(nil),          // 43: idea.launcher.v1.GetLaunchRequest
+	(*GetLaunchResponse)(nil),         // 44: idea.launcher.v1.GetLaunchResponse
+	(*ListLaunchesRequest)(nil),       // 45: idea.launcher.v1.ListLaunchesRequest
+	(*ListLaunchesResponse)(nil),      // 46: idea.launcher.v1.ListLaunchesResponse
+	(*RenewTokenRequest)(nil),         // 47: idea.launcher.v1.RenewTokenRequest
+	(*RenewTokenResponse)(nil),        // 48: idea.launcher.v1.RenewTokenResponse
+	(*timestamppb.Timestamp)(nil),     // 49: google.protobuf.Timestamp
+	(v1.SectionKind)(0),               // 50: idea.type.v1.SectionKind
+	(v1.LaunchKind)(0),                // 51: idea.type.v1.LaunchKind
+	(v1.Workspace)(0),                 // 52: idea.type.v1.Workspace
+	(v1.Strategy)(0),                  // 53: idea.type.v1.Strategy
+	(*v1.Arg)(nil),                    // 54: idea.type.v1.Arg
+	(*v1.EnvVar)(nil),                 // 55: idea.type.v1.EnvVar
+	(*v1.File)(nil),                   // 56: idea.type.v1.File
+	(*v1.SectionReport)(nil),          // 57: idea.type.v1.SectionReport
+	(v1.Verification)(0),              // 58: idea.type.v1.Verification
+	(*v11.EffectiveContext)(nil),      // 59: idea.context.v1.EffectiveContext
+	(*durationpb.Duration)(nil),       // 60: google.protobuf.Duration
 }
 var file_idea_launcher_v1_launcher_proto_depIdxs = []int32{
-	48, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
-	48, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
+	49, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
+	49, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
 	8,  // 2: idea.launcher.v1.Project.worktrees:type_name -> idea.launcher.v1.Worktree
 	7,  // 3: idea.launcher.v1.ResolveProjectResponse.project:type_name -> idea.launcher.v1.Project
 	7,  // 4: idea.launcher.v1.RegisterProjectResponse.project:type_name -> idea.launcher.v1.Project
 	7,  // 5: idea.launcher.v1.ListProjectsResponse.projects:type_name -> idea.launcher.v1.Project
-	48, // 6: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
+	49, // 6: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
 	18, // 7: idea.launcher.v1.Trust.files:type_name -> idea.launcher.v1.TrustFile
-	49, // 8: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
+	50, // 8: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
 	17, // 9: idea.launcher.v1.GetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
 	17, // 10: idea.launcher.v1.SetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
-	50, // 11: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
-	51, // 12: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
-	52, // 13: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
-	23, // 14: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
-	26, // 15: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
-	27, // 16: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
-	50, // 17: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
-	51, // 18: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
-	53, // 19: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
-	54, // 20: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
-	55, // 21: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
-	28, // 22: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
-	56, // 23: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
-	29, // 24: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
-	30, // 25: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
-	31, // 26: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
-	48, // 27: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
-	52, // 28: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
-	57, // 29: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
-	0,  // 30: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
-	1,  // 31: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
-	49, // 32: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
-	58, // 33: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	31, // 34: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	37, // 35: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
-	38, // 36: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
-	48, // 37: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
-	59, // 38: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
-	27, // 39: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
-	50, // 40: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
-	2,  // 41: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
-	48, // 42: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
-	28, // 43: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
-	56, // 44: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
-	41, // 45: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
-	31, // 46: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
-	37, // 47: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
-	38, // 48: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
-	40, // 49: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
-	40, // 50: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
-	48, // 51: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
-	3,  // 52: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
-	5,  // 53: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
-	9,  // 54: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
-	11, // 55: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
-	13, // 56: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
-	15, // 57: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
-	19, // 58: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
-	21, // 59: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
-	24, // 60: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
-	32, // 61: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
-	34, // 62: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
-	36, // 63: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
-	42, // 64: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
-	44, // 65: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
-	46, // 66: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
-	4,  // 67: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
-	6,  // 68: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
-	10, // 69: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
-	12, // 70: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
-	14, // 71: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
-	16, // 72: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
-	20, // 73: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
-	22, // 74: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
-	25, // 75: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
-	33, // 76: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
-	35, // 77: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
-	39, // 78: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
-	43, // 79: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
-	45, // 80: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
-	47, // 81: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
-	67, // [67:82] is the sub-list for method output_type
-	52, // [52:67] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	24, // 11: idea.launcher.v1.Host.proofs:type_name -> idea.launcher.v1.Proof
+	51, // 12: idea.launcher.v1.Proof.kind:type_name -> idea.type.v1.LaunchKind
+	52, // 13: idea.launcher.v1.Proof.workspace:type_name -> idea.type.v1.Workspace
+	49, // 14: idea.launcher.v1.Proof.prove_time:type_name -> google.protobuf.Timestamp
+	51, // 15: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
+	52, // 16: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
+	53, // 17: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
+	23, // 18: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
+	27, // 19: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
+	28, // 20: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
+	51, // 21: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
+	52, // 22: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
+	54, // 23: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
+	55, // 24: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
+	56, // 25: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
+	29, // 26: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
+	57, // 27: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
+	30, // 28: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
+	31, // 29: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
+	32, // 30: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
+	49, // 31: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
+	53, // 32: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
+	58, // 33: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
+	49, // 34: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
+	0,  // 35: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
+	1,  // 36: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
+	50, // 37: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
+	59, // 38: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
+	32, // 39: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	38, // 40: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
+	39, // 41: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
+	49, // 42: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
+	60, // 43: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
+	28, // 44: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
+	51, // 45: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
+	2,  // 46: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
+	49, // 47: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
+	29, // 48: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
+	57, // 49: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
+	42, // 50: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
+	32, // 51: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
+	38, // 52: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
+	39, // 53: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
+	41, // 54: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
+	41, // 55: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
+	49, // 56: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
+	3,  // 57: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
+	5,  // 58: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
+	9,  // 59: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
+	11, // 60: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
+	13, // 61: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
+	15, // 62: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
+	19, // 63: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
+	21, // 64: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
+	25, // 65: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
+	33, // 66: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
+	35, // 67: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
+	37, // 68: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
+	43, // 69: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
+	45, // 70: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
+	47, // 71: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
+	4,  // 72: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
+	6,  // 73: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
+	10, // 74: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
+	12, // 75: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
+	14, // 76: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
+	16, // 77: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
+	20, // 78: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
+	22, // 79: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
+	26, // 80: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
+	34, // 81: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
+	36, // 82: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
+	40, // 83: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
+	44, // 84: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
+	46, // 85: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
+	48, // 86: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
+	72, // [72:87] is the sub-list for method output_type
+	57, // [57:72] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_idea_launcher_v1_launcher_proto_init() }
@@ -3860,7 +3990,7 @@ func file_idea_launcher_v1_launcher_proto_init() {
 	if File_idea_launcher_v1_launcher_proto != nil {
 		return
 	}
-	file_idea_launcher_v1_launcher_proto_msgTypes[33].OneofWrappers = []any{
+	file_idea_launcher_v1_launcher_proto_msgTypes[34].OneofWrappers = []any{
 		(*ReportLaunchRequest_Started)(nil),
 		(*ReportLaunchRequest_Exited)(nil),
 	}
@@ -3870,7 +4000,7 @@ func file_idea_launcher_v1_launcher_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_launcher_v1_launcher_proto_rawDesc), len(file_idea_launcher_v1_launcher_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
