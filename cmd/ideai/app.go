@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -11,6 +11,7 @@ import (
 
 	"github.com/idea-ide/ideai/internal/build"
 	"github.com/idea-ide/ideai/internal/config"
+	"github.com/idea-ide/ideai/internal/lifecycle"
 )
 
 // app is one run of the program.
@@ -34,11 +35,16 @@ const completionTimeout = 2 * time.Second
 func run(args []string, buildInfo func(cacheDir string) build.Info) int {
 	a := &app{terminal: newTerminal(os.Stdin, os.Stdout, os.Stderr), build: buildInfo, getenv: os.Getenv}
 	a.lang = language(a.getenv("IDEAI_LANGUAGE"), a.getenv) // of the help; settings are read later
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := lifecycle.Notify(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	a.interrupted = ctx.Done()
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	var code *codeError
+	if err != nil && ctx.Err() != nil && !errors.As(err, &code) {
+		err = ctx.Err() // whatever failed, failed for that
+	}
 	a.fail(err)
 	return exitCode(err)
 }

@@ -104,6 +104,9 @@ func (t *terminal) fail(err error) {
 	if err == nil || errors.As(err, &code) {
 		return
 	}
+	if errors.Is(err, context.Canceled) {
+		err = fault.New(fault.ReasonCanceled, nil, "interrupted").Wrap(err)
+	}
 	if t.asJSON {
 		t.failJSON(err)
 		return

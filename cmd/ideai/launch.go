@@ -126,7 +126,9 @@ func (a *app) runLaunch(ctx context.Context, profileID string, args []string) er
 	if err := a.completeRequest(ctx, s, at, req); err != nil {
 		return err
 	}
-	a.askTrust(ctx, s, at)
+	if a.askTrust(ctx, s, at); ctx.Err() != nil {
+		return ctx.Err()
+	}
 	r, err := s.launcher.PrepareLaunch(ctx, req)
 	if err != nil {
 		return err

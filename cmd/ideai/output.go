@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -28,7 +29,8 @@ type terminal struct {
 	colour   bool // out is a terminal that takes colour
 	people   bool // in is a terminal: there is someone to ask, at questions
 	// questions is standard error or, when that goes elsewhere, the terminal.
-	questions io.Writer
+	questions   io.Writer
+	interrupted <-chan struct{} // closed when the person ends the command
 }
 
 func newTerminal(in, out, errOut *os.File) *terminal {
@@ -139,16 +141,21 @@ func (t *terminal) table(headings []string, rows [][]any) {
 }
 
 // ask puts a question to the person and reports a yes. Anything else, also
-// nobody to ask, is a no.
+// nobody to ask and the end of the command, is a no.
 func (t *terminal) ask(format string, args ...any) bool {
 	if !t.people {
 		return false
 	}
 	_, _ = fmt.Fprintf(t.questions, t.tr(format)+t.tr(" [y/N] "), escaped(args)...)
-	line, _ := bufio.NewReader(t.in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes", "o", "oui":
-		return true
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(t.in).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-t.interrupted:
+		return false
+	case line := <-answer:
+		return slices.Contains([]string{"y", "yes", "o", "oui"}, line)
 	}
-	return false
 }

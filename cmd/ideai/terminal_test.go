@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -102,6 +103,21 @@ func TestNobodyToAskIsANo(t *testing.T) {
 		if got := term.ask("sure?"); got != want {
 			t.Errorf("%q means %v", answer, got)
 		}
+	}
+}
+
+func TestAnInterruptedQuestionIsANo(t *testing.T) {
+	term, _, _ := testTerminal()
+	in, typing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = typing.Close() })
+	done := make(chan struct{})
+	close(done)
+	term.people, term.in, term.interrupted = true, in, done
+	if term.ask("sure?") {
+		t.Error("an interrupted question is a yes")
 	}
 }
 
