@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/internal/safeyaml"
 )
 
 //go:embed profiles/*.yaml
@@ -82,28 +82,17 @@ func (c *Catalogue) Profile(id string) (*Profile, error) {
 // Parse reads one profile. Unknown keys and broken values are errors that name
 // the file, the line and the column.
 func Parse(name string, src []byte) (*Profile, error) {
+	if len(bytes.TrimSpace(src)) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty", name)
+	}
 	var p Profile
-	if err := decode(src, &p); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: the file is empty", name)
-		}
+	if err := safeyaml.Decode(src, &p, yaml.DisallowUnknownField(), yaml.UseOrderedMap()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if err := p.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &p, nil
-}
-
-// decode reads YAML strictly. The library panics on some tags that do not fit
-// their value.
-func decode(src []byte, p *Profile) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("not a profile: %v", r)
-		}
-	}()
-	return yaml.NewDecoder(bytes.NewReader(src), yaml.DisallowUnknownField(), yaml.UseOrderedMap()).Decode(p)
 }
 
 // complete checks what the types cannot say and fills in what may be left out.

@@ -61,6 +61,8 @@ func TestBrokenProfilesAreRefused(t *testing.T) {
 		{"unknown neutraliser", "kinds: [fresh]", "kinds: [fresh]\n    neutralise: [emoji]", `neutralise "emoji"`},
 		{"a conflict without a reason", "carriers:", "conflicts: [{flags: [-x]}]\ncarriers:", "a conflict needs why"},
 		{"a conflict with an unknown carrier", "carriers:", "conflicts: [{flags: [-x], why: y, carriers: [z]}]\ncarriers:", `there is no carrier "z"`},
+		{"a tag that does not fit", "kinds: [fresh]", "kinds: !000000 0", "x.yaml: [12:12] a tag"},
+		{"an alias", "kinds: [fresh]", "kinds: *k", "x.yaml: [12:12] an alias"},
 		{"unknown dialog", "carriers:", "dialogs: [{kind: chat}]\ncarriers:", `dialog "chat"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

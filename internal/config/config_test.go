@@ -197,6 +197,9 @@ func TestBadFiles(t *testing.T) {
 		"a text":               {"hello\n", ":1: settings are written as"},
 		"value of a group":     {"log: info\n", ":1: settings are written as"},
 		"broken":               {"language: en\nlog: [\n", "config.yaml:"},
+		"hostile":              {"language: en\nlog: !000000 0\n", "config.yaml:2"},
+		"a tag":                {"language: !!int x\n", "config.yaml:1"},
+		"a strange key":        {"language: en\n? [a]\n: b\n", "config.yaml:3"},
 		"tab":                  {"log:\n\tlevel: info\n", "config.yaml:2"},
 	} {
 		t.Run(name, func(t *testing.T) {

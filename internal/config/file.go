@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/idea-ide/ideai/internal/safeyaml"
 )
 
 // entry is one setting of a file.
@@ -20,7 +20,7 @@ type entry struct {
 
 // parseFile reads a file's settings and refuses what is none, with its line.
 func parseFile(path string, data []byte) ([]entry, error) {
-	file, err := parser.ParseBytes(data, 0)
+	file, err := safeyaml.Parse(data, 0)
 	if err != nil {
 		return nil, syntaxError(path, err)
 	}
@@ -44,9 +44,9 @@ func parseFile(path string, data []byte) ([]entry, error) {
 }
 
 func syntaxError(path string, err error) error {
-	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-		return fmt.Errorf("config: %s:%d: %s", path, y.GetToken().Position.Line, y.GetMessage())
+	var y *safeyaml.Error
+	if errors.As(err, &y) {
+		return fmt.Errorf("config: %s:%d: %s", path, y.Line, y.Msg)
 	}
 	return fmt.Errorf("config: %s: %w", path, err)
 }

@@ -16,10 +16,6 @@ import (
 // MaxMeta is the largest front matter or YAML file, in bytes.
 const MaxMeta = 32 << 10
 
-// maxBrackets bounds the brackets and braces of YAML text: the parser's time
-// is quadratic in how deep they nest.
-const maxBrackets = 1000
-
 const byteOrderMark = "\uFEFF"
 
 // Error says where a file cannot be read as front matter.
@@ -69,9 +65,6 @@ func Parse(src []byte) (*Doc, error) {
 		if len(d.meta) > MaxMeta {
 			return nil, &Error{Line: 1, Msg: fmt.Sprintf("the front matter is longer than %d bytes, or never closed", MaxMeta)}
 		}
-	}
-	if at := Conflict([]byte(d.meta)); at > 0 {
-		return nil, &Error{Line: d.shift + at, Msg: "git's conflict markers begin here; choose a side"}
 	}
 	d.shut = line
 	d.gap, d.body = cutBlank(after)

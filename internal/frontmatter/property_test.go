@@ -72,10 +72,43 @@ func TestSetBodyThenRead(t *testing.T) {
 	})
 }
 
+// hostileMeta are texts that YAML libraries have stumbled over.
+var hostileMeta = []string{
+	"aliases: !000000 0", "name: !00", "name: !!int x", "name: !!set {}", "name: !<x> y", "name: &a [*a]", "name: *b",
+	"!x", "? [name]\n: x", "? {name: x}\n: y", "<<: *x", "&a name: x", "name: !x &y", "metadata: !x\n  type: a", "name: >", "? ",
+}
+
+// A file that panics would take a whole service down.
+func TestHostileFrontMatterDoesNotPanic(t *testing.T) {
+	for _, meta := range hostileMeta {
+		d, err := frontmatter.Parse([]byte("---\n" + meta + "\n---\ntext\n"))
+		var e *frontmatter.Error
+		if err != nil {
+			if !errors.As(err, &e) || e.Line < 2 {
+				t.Errorf("%q: %v names no line", meta, err)
+			}
+			continue
+		}
+		for _, key := range append(d.Keys(), "name", "metadata") {
+			d.String(key)
+			d.Strings(key)
+			d.Int(key, "type")
+			_ = d.Set("x", key, "type") // may be refused, must not panic
+			_ = d.Remove(key)
+		}
+		if d.Body() != "text\n" {
+			t.Errorf("%q: the body became %q", meta, d.Body())
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(note), "v")
 	f.Add([]byte("---\na: &x [1, 2]\nb: *x\n? c\n: d\n---\n"), "")
 	f.Add([]byte("\uFEFF---\r\na: >-\r\n  b\r\n...\r\n"), "a: b")
+	for _, hostile := range hostileMeta {
+		f.Add([]byte("---\n"+hostile+"\n---\n"), "v")
+	}
 	f.Fuzz(func(t *testing.T, src []byte, value string) {
 		d, err := frontmatter.Parse(src)
 		if err != nil {
@@ -87,6 +120,16 @@ func FuzzParse(f *testing.F) {
 		}
 		if string(d.Bytes()) != string(src) {
 			t.Fatalf("Bytes = %q, want %q", d.Bytes(), src)
+		}
+		for _, key := range append(d.Keys(), "metadata") {
+			for _, path := range [][]string{{key}, {key, "type"}} {
+				d.String(path...)
+				d.Strings(path...)
+				d.Int(path...)
+				if line := d.Line(path...); line > 1+strings.Count(string(src), "\n") {
+					t.Fatalf("%q stands on line %d of %q", path, line, src)
+				}
+			}
 		}
 		body := d.Body()
 		for _, path := range [][]string{{"name"}, {"metadata", "type"}} {

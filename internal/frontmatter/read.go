@@ -6,25 +6,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/idea-ide/ideai/internal/safeyaml"
 )
 
 // read parses YAML text. An empty text is an empty mapping.
-func (d *Doc) read(meta string) (root *ast.MappingNode, err error) {
-	defer func() {
-		if r := recover(); r != nil { // the parser gave up on the text
-			root, err = nil, &Error{Line: d.shift + 1, Msg: "not YAML"}
-		}
-	}()
-	if strings.Count(meta, "[")+strings.Count(meta, "{") > maxBrackets {
-		return nil, &Error{Line: d.shift + 1, Msg: fmt.Sprintf("more than %d brackets", maxBrackets)}
+func (d *Doc) read(meta string) (*ast.MappingNode, error) {
+	if at := Conflict([]byte(meta)); at > 0 {
+		return nil, &Error{Line: d.shift + at, Msg: "git's conflict markers begin here; choose a side"}
 	}
 	// The parser takes a lone carriage return for the end of a line; no editor
 	// does, and line numbers are the file's.
 	meta = strings.ReplaceAll(strings.ReplaceAll(meta, "\r\n", "\n"), "\r", " ")
-	file, err := parser.ParseBytes([]byte(meta), parser.ParseComments)
+	file, err := safeyaml.Parse([]byte(meta), parser.ParseComments)
 	if err != nil {
 		return nil, d.located(err)
 	}
@@ -52,9 +48,9 @@ func (d *Doc) read(meta string) (root *ast.MappingNode, err error) {
 }
 
 func (d *Doc) located(err error) error {
-	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-		return &Error{Line: d.shift + max(1, y.GetToken().Position.Line), Msg: "not YAML: " + y.GetMessage()}
+	var y *safeyaml.Error
+	if errors.As(err, &y) {
+		return &Error{Line: d.shift + y.Line, Msg: "not YAML: " + y.Msg}
 	}
 	return &Error{Line: d.shift + 1, Msg: "not YAML"}
 }

@@ -204,6 +204,23 @@ func TestHostileSettings(t *testing.T) {
 	d.write("language: fr\nid: [\n", "b/.ideai/project.yaml")
 	_, err = d.reg.Register(d.path("b"), "")
 	wantReason(t, err, fault.Damaged, "project.yaml, line")
+	for src, want := range map[string]string{
+		"id: a\naliases: !000000 {}\n":                  "line 2",
+		"id: a\naliases: {b: c}\n":                      "line 2",
+		"aliases: [one, ../two]\n":                      "line 1",
+		"# x\nid: [a]\n":                                "line 2",
+		"aliases: &a [*a]\n":                            "line 1",
+		"id: a\nid: b\n":                                "line 2",
+		"<<<<<<< a\nid: a\n=======\nid: b\n>>>>>>> b\n": "line 1, cannot be read: git's conflict",
+		strings.Repeat("[", 20_000):                     "line 1",
+		strings.Repeat("# x\n", 9_000):                  "line 1",
+	} {
+		d.write(src, "h/.ideai/project.yaml")
+		_, err := d.reg.Register(d.path("h"), "")
+		wantReason(t, err, fault.Damaged, want)
+	}
+	d.write("id: tagged\naliases: !000000 0\n", "i/.ideai/project.yaml") // made the YAML library panic
+	d.register(d.path("i"), "")
 	d.write("id: x\n", "outside/project.yaml")
 	d.mkdir("c")
 	if err := os.Symlink(d.path("outside"), d.path("c/.ideai")); err != nil {

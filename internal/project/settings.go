@@ -7,20 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/parser"
-
 	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/internal/frontmatter"
 )
 
 const settingsFile = ".ideai/project.yaml"
 
 // names are the keys of project.yaml that this package reads.
 type names struct {
-	ID      string   `yaml:"id"`
-	Aliases []string `yaml:"aliases"`
+	ID      string
+	Aliases []string
 }
 
 // readNames reads a project's own id and aliases, empty when the file is
@@ -66,49 +65,28 @@ func link(root string) (name, target string) {
 	return "", ""
 }
 
-func parseNames(data []byte) (n names, err error) {
-	// The YAML library panics on some input that no one writes by accident.
-	defer func() {
-		if recover() != nil {
-			n, err = names{}, badSettings(1, "is not YAML that can be read; write it anew")
-		}
-	}()
-	if err := yaml.Unmarshal(data, &n); err != nil {
-		return names{}, badSettings(errorLine(err), "is not YAML that can be read: %s", yaml.FormatError(err, false, false))
+func parseNames(data []byte) (names, error) {
+	doc, err := frontmatter.ParseYAML(data)
+	var broken *frontmatter.Error
+	if errors.As(err, &broken) {
+		return names{}, badSettings(broken.Line, "cannot be read: %s", broken.Msg)
 	}
-	for _, id := range append([]string{n.ID}, n.Aliases...) {
-		if id != "" && !ValidID(id) {
-			return names{}, badSettings(lineOf(data, "$.id"), "has the id %q; an id is 1 to 63 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit", id)
-		}
+	id, isText := doc.String("id")
+	if line := doc.Line("id"); line > 0 && (!isText || id != "" && !ValidID(id)) {
+		return names{}, badSettings(line, "has the id %q; an id is 1 to 63 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit", id)
 	}
-	return n, nil
+	aliases, isList := doc.Strings("aliases")
+	if line := doc.Line("aliases"); line > 0 && (!isList || !all(aliases, ValidID)) {
+		return names{}, badSettings(line, "has aliases that are no list of ids; write aliases: [one, two]")
+	}
+	return names{ID: id, Aliases: aliases}, nil
+}
+
+func all(list []string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !ok(s) })
 }
 
 func badSettings(line int, format string, args ...any) error {
 	return fault.New(fault.Damaged, fault.Meta{"name": settingsFile, "line": strconv.Itoa(line)},
 		"%s, line %d, %s", settingsFile, line, fmt.Sprintf(format, args...))
-}
-
-func errorLine(err error) int {
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
-		return at.GetToken().Position.Line
-	}
-	return 1
-}
-
-func lineOf(data []byte, path string) int {
-	p, err := yaml.PathString(path)
-	if err != nil {
-		return 1
-	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return 1
-	}
-	node, err := p.FilterFile(file)
-	if err != nil || node.GetToken() == nil {
-		return 1
-	}
-	return node.GetToken().Position.Line
 }
