@@ -122,8 +122,12 @@ func TestDamage(t *testing.T) {
 			}
 			back := shape(t, s, 0, store.Backward)
 			slices.Reverse(back)
-			if name != "a line written twice" && !slices.Equal(back, tt.want) {
-				t.Errorf("backward %v, want %v", back, tt.want)
+			want := tt.want
+			if name == "a line written twice" {
+				want = []store.Seq{1, 2, -2, 3, 4, 5} // the one that is met first counts
+			}
+			if !slices.Equal(back, want) {
+				t.Errorf("backward %v, want %v", back, want)
 			}
 			last := store.Seq(0)
 			for _, seq := range tt.want {

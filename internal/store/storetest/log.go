@@ -185,6 +185,23 @@ var logTests = []test{
 			t.Fatalf("number %d after %d", seq, seqs[199])
 		}
 	}},
+	{"trim keeps what it is given", func(t *testing.T, h Harness) {
+		s := open(t, h)
+		var batch []string
+		for i := range 150 {
+			batch = append(batch, fmt.Sprintf("%d %s", i, strings.Repeat("x", 100)))
+			add(t, s, "s", store.AnySeq, batch[i])
+		}
+		_, seqs := records(t, s, "s", 0, store.Forward)
+		for i, before := range seqs {
+			if err := s.Trim(within(t), "s", before); err != nil {
+				t.Fatal(err)
+			}
+			if data, _ := firstOf(t, s, "s", before, store.Forward, 1); len(data) != 1 || data[0] != batch[i] {
+				t.Fatalf("after Trim(%d) it reads %q", before, data)
+			}
+		}
+	}},
 	{"appending while reading", func(t *testing.T, h Harness) {
 		s := open(t, h)
 		add(t, s, "s", 0, "1", "2", "3")
