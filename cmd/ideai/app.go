@@ -50,6 +50,7 @@ func run(args []string, buildInfo func(cacheDir string) build.Info) int {
 }
 
 func (a *app) rootCommand() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "ideai",
 		Short: "The same rules and memory for every coding agent of a project",
@@ -76,10 +77,14 @@ the program it started.`,
 			if len(args) > 0 {
 				return usage("unknown command %q; `ideai --help` lists them", args[0])
 			}
+			if version {
+				return a.versions(nil)
+			}
 			return cmd.Help()
 		},
 		Args: cobra.ArbitraryArgs,
 	}
+	root.Flags().BoolVar(&version, "version", false, "show the version")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
 	f := root.PersistentFlags()
 	f.BoolVar(&a.asJSON, "json", false, "answer in JSON")

@@ -158,6 +158,7 @@ du programme qu'il a démarré.`,
 	"Show the settings, secrets hidden":             "Montrer les réglages, secrets cachés",
 
 	// Flags.
+	"show the version": "montrer la version",
 	"make sure that a server runs in the background, and tell its address": "s'assurer qu'un serveur tourne à l'arrière-plan, et dire son adresse",
 	"fail when no server runs": "échouer quand aucun serveur ne tourne",
 	"address of the server: unix:///path or a loopback host:port (default: a socket of its own for each state_dir)": "adresse du serveur : unix:///chemin ou un hôte:port local (par défaut : une socket propre à chaque state_dir)",

@@ -24,6 +24,9 @@ func (a *app) versionCommand() *cobra.Command {
 			if server == nil && need {
 				return fault.New(fault.ServiceUnavailable, fault.Meta{"service": "server"}, "no server runs; any command but this one starts it")
 			}
+			if server == nil && !a.asJSON {
+				defer a.say("no server runs")
+			}
 			return a.versions(server)
 		},
 	}
@@ -54,9 +57,7 @@ func (a *app) versions(server *launcherv1.GetServerInfoResponse) error {
 		return a.rawJSON(data)
 	}
 	a.say("ideai %s, build %s of %s", b.Version, b.ID, b.Time.Format("2006-01-02 15:04"))
-	if server == nil {
-		a.say("no server runs")
-	} else {
+	if server != nil {
 		a.say("server %s, build %s, process %d, %d launches", server.GetVersion(), server.GetBuildId(), server.GetPid(), server.GetLiveLaunches())
 	}
 	return nil
