@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/page"
 	"github.com/idea-ide/ideai/internal/store"
 )
@@ -23,6 +24,29 @@ func (s *Service) GetNote(ctx context.Context, at Place, id string) (*Note, erro
 		return nil, err
 	}
 	return sh.fresh(ctx, id)
+}
+
+// NoteAt returns one note as it was at an etag: the current one, or one of the
+// last few that the service has seen replaced.
+func (s *Service) NoteAt(ctx context.Context, at Place, id, etag string) (*Note, error) {
+	id, err := canonical(id)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := s.shelf(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if n := sh.at(id, etag); n != nil {
+		return n, nil
+	}
+	if n, err := sh.fresh(ctx, id); err == nil && n.Etag == etag {
+		return n, nil
+	} else if err != nil && fault.ReasonOf(err) != fault.NoteNotFound {
+		return nil, err
+	}
+	return nil, fault.New(fault.NoteNotFound, fault.Meta{"note": id},
+		"note %q is not known any more as it was at that etag; get it without an etag and merge by hand", id)
 }
 
 // canonical returns the id meant by what a caller gave as one.

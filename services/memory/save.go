@@ -10,10 +10,11 @@ import (
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// Stale is the detail of a STALE_ETAG fault: what a three-way merge needs.
+// Stale is the detail of a STALE_ETAG fault: the versions that a three-way
+// merge needs, for NoteAt.
 type Stale struct {
-	Current *Note // as it is now; nil when it is gone
-	Base    *Note // as it was at the etag given; nil when not known any more
+	Current string // etag of the note as it is now; empty when it is gone
+	Base    string // the etag given; empty when that version is not known any more
 }
 
 // SaveNote creates or replaces a note and returns it as saved. It is durable
@@ -171,21 +172,27 @@ func (s *shelf) conflict(ctx context.Context, id, etag, key string) error {
 }
 
 func (s *shelf) stale(id, etag string, current *Note) error {
-	detail := &Stale{Current: current}
-	if etag != "" {
-		s.mu.RLock()
-		detail.Base = s.recent.get(id, etag)
-		for _, key := range s.keys[id] {
-			if n := s.files[key]; n.Etag == etag {
-				detail.Base = n
-			}
-		}
-		s.mu.RUnlock()
+	detail := &Stale{}
+	if s.at(id, etag) != nil {
+		detail.Base = etag
 	}
 	if current == nil {
 		return fault.New(fault.StaleEtag, fault.Meta{"current_etag": ""},
 			"note %q is gone since it was read; save it without an etag to create it again", id).WithDetail(detail)
 	}
+	detail.Current = current.Etag
 	return fault.New(fault.StaleEtag, fault.Meta{"current_etag": current.Etag},
 		"note %q was changed since it was read; read it again and merge", id).WithDetail(detail)
+}
+
+// at returns a note as it was at an etag, nil when that is not known any more.
+func (s *shelf) at(id, etag string) *Note {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, key := range s.keys[id] {
+		if n := s.files[key]; etag != "" && n.Etag == etag {
+			return n
+		}
+	}
+	return s.recent.get(id, etag)
 }

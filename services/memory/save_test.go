@@ -80,11 +80,11 @@ func TestSaveNeverReplacesAnUnseenVersion(t *testing.T) {
 
 	_, err := f.SaveNote(t.Context(), here, memorysvc.Draft{ID: "a", Description: "d", Body: "three\n", Etag: first.Etag})
 	stale := staleOf(t, err)
-	if stale.Current.Body != "two\n" || stale.Current.Etag != second.Etag || stale.Base == nil || stale.Base.Body != "one\n" {
+	if stale.Current != second.Etag || bodyAt(t, f.Service, stale.Base) != "one\n" {
 		t.Errorf("stale = %+v", stale)
 	}
 	_, err = f.SaveNote(t.Context(), here, memorysvc.Draft{ID: "a", Description: "d", Body: "three\n"})
-	if stale := staleOf(t, err); stale.Current.Body != "two\n" || stale.Base != nil {
+	if stale := staleOf(t, err); stale.Current != second.Etag || stale.Base != "" {
 		t.Errorf("creating what exists: stale = %+v", stale)
 	}
 	if got := f.get("a"); got.Body != "two\n" {
@@ -97,7 +97,7 @@ func TestSaveAfterAnEditorsSaveIsStale(t *testing.T) {
 	first := f.save(memorysvc.Draft{ID: "a", Description: "d", Body: "one\n"})
 	f.write("a.md", "---\nname: a\ndescription: d\n---\nedited\n")
 	_, err := f.SaveNote(t.Context(), here, memorysvc.Draft{ID: "a", Description: "d", Body: "mine\n", Etag: first.Etag})
-	if stale := staleOf(t, err); stale.Current.Body != "edited\n" || stale.Base == nil || stale.Base.Body != "one\n" {
+	if stale := staleOf(t, err); bodyAt(t, f.Service, stale.Current) != "edited\n" || bodyAt(t, f.Service, stale.Base) != "one\n" {
 		t.Errorf("stale = %+v", stale)
 	}
 }
@@ -126,7 +126,7 @@ func TestSaveThatLosesTheRaceIsStale(t *testing.T) {
 	first := f.save(memorysvc.Draft{ID: "a", Description: "d", Body: "one\n"})
 	slow := start(t, racing{Docs: f.docs, edit: "---\nname: a\ndescription: d\n---\nedited\n"})
 	_, err := slow.SaveNote(t.Context(), here, memorysvc.Draft{ID: "a", Description: "d", Body: "mine\n", Etag: first.Etag})
-	if stale := staleOf(t, err); stale.Current.Body != "edited\n" {
+	if stale := staleOf(t, err); bodyAt(t, slow, stale.Current) != "edited\n" {
 		t.Errorf("stale = %+v", stale)
 	}
 	if !strings.HasSuffix(f.read("a.md"), "edited\n") {
@@ -301,4 +301,43 @@ func staleOf(t *testing.T, err error) *memorysvc.Stale {
 		t.Fatalf("err = %v, want STALE_ETAG", err)
 	}
 	return f.Detail.(*memorysvc.Stale)
+}
+
+// bodyAt returns the body of note a as it was at an etag.
+func bodyAt(t *testing.T, s *memorysvc.Service, etag string) string {
+	t.Helper()
+	n, err := s.NoteAt(t.Context(), here, "a", etag)
+	if err != nil {
+		t.Fatalf("at %q: %v", etag, err)
+	}
+	return n.Body
+}
+
+func TestVersionsThatAreNotKnown(t *testing.T) {
+	f := open(t, nil)
+	first := f.save(memorysvc.Draft{ID: "a", Description: "d", Body: "one\n"})
+	f.save(memorysvc.Draft{ID: "a", Description: "d", Body: "two\n", Etag: first.Etag})
+	again := start(t, storeOf{f.docs})
+	for name, get := range map[string]func() (*memorysvc.Note, error){
+		"no such etag":    func() (*memorysvc.Note, error) { return f.NoteAt(t.Context(), here, "a", "x") },
+		"of another note": func() (*memorysvc.Note, error) { return f.NoteAt(t.Context(), here, "b", first.Etag) },
+		"after a restart": func() (*memorysvc.Note, error) { return again.NoteAt(t.Context(), here, "a", first.Etag) },
+	} {
+		if n, err := get(); fault.ReasonOf(err) != fault.NoteNotFound {
+			t.Errorf("%s: %v, %v, want NOTE_NOT_FOUND", name, n, err)
+		}
+	}
+	_, err := again.SaveNote(t.Context(), here, memorysvc.Draft{ID: "a", Description: "d", Body: "three\n", Etag: first.Etag})
+	if stale := staleOf(t, err); stale.Base != "" || bodyAt(t, again, stale.Current) != "two\n" {
+		t.Errorf("stale = %+v", stale)
+	}
+}
+
+// storeOf opens the same documents again, as another process would.
+type storeOf struct{ store.Docs }
+
+func (o storeOf) Versioned(context.Context, string, string) (store.Docs, error) { return o.Docs, nil }
+
+func (storeOf) Runtime(context.Context, string) (store.Docs, store.Log, error) {
+	return nil, nil, errors.New("no runtime store")
 }

@@ -93,7 +93,7 @@ func event(ev memorysvc.Event) *memoryv1.WatchNotesResponse {
 	return &memoryv1.WatchNotesResponse{Event: &memoryv1.WatchNotesResponse_DeletedNoteId{DeletedNoteId: ev.Deleted}}
 }
 
-// withDetail puts the message a client merges from in place of the domain's.
+// withDetail puts the message a client reads in place of the domain's.
 func withDetail(err error) error {
 	f, ok := fault.As(err)
 	if !ok {
@@ -103,5 +103,5 @@ func withDetail(err error) error {
 	if !ok {
 		return err
 	}
-	return f.WithDetail(&memoryv1.StaleNote{Current: whole(stale.Current), Base: whole(stale.Base)})
+	return f.WithDetail(&memoryv1.StaleNote{CurrentEtag: stale.Current, BaseEtag: stale.Base})
 }

@@ -41,7 +41,13 @@ func (s *server) SaveNote(ctx context.Context, r *memoryv1.SaveNoteRequest) (*me
 }
 
 func (s *server) GetNote(ctx context.Context, r *memoryv1.GetNoteRequest) (*memoryv1.GetNoteResponse, error) {
-	n, err := s.notes.GetNote(ctx, placeOf(r), r.GetNoteId())
+	get := s.notes.GetNote
+	if r.GetEtag() != "" {
+		get = func(ctx context.Context, at memorysvc.Place, id string) (*memorysvc.Note, error) {
+			return s.notes.NoteAt(ctx, at, id, r.GetEtag())
+		}
+	}
+	n, err := get(ctx, placeOf(r), r.GetNoteId())
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
@@ -89,15 +90,26 @@ func staleEtag(t *testing.T, c client) {
 		t.Errorf("metadata = %v", f.Meta)
 	}
 	detail, _ := f.Detail.(*memoryv1.StaleNote)
-	if detail.GetCurrent().GetBody() != "two\n" || detail.GetCurrent().GetEtag() != second.GetEtag() || detail.GetBase().GetBody() != "one\n" {
+	if detail.GetCurrentEtag() != second.GetEtag() || detail.GetBaseEtag() != first.GetEtag() {
 		t.Errorf("detail = %v", detail)
+	}
+	for etag, body := range map[string]string{detail.GetCurrentEtag(): "two\n", detail.GetBaseEtag(): "one\n"} {
+		if n := c.at("a", etag); n.GetBody() != body || n.GetEtag() != etag {
+			t.Errorf("at %q: %v, want the body %q", etag, n, body)
+		}
 	}
 	third.Etag = ""
 	_, err = c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project, Note: third})
-	refused(t, err, fault.StaleEtag)
+	if detail, _ := faultOf(t, err, fault.StaleEtag).Detail.(*memoryv1.StaleNote); detail.GetCurrentEtag() != second.GetEtag() || detail.GetBaseEtag() != "" {
+		t.Errorf("detail without an etag = %v", detail)
+	}
+	_, err = c.GetNote(t.Context(), &memoryv1.GetNoteRequest{ProjectId: Project, NoteId: "a", Etag: "never-was"})
+	refused(t, err, fault.NoteNotFound)
+	_, err = c.GetNote(t.Context(), &memoryv1.GetNoteRequest{ProjectId: Project, NoteId: "b", Etag: first.GetEtag()})
+	refused(t, err, fault.NoteNotFound)
 	_, err = c.DeleteNote(t.Context(), &memoryv1.DeleteNoteRequest{ProjectId: Project, NoteId: "a", Etag: first.GetEtag()})
 	f = faultOf(t, err, fault.StaleEtag)
-	if detail, _ := f.Detail.(*memoryv1.StaleNote); detail.GetCurrent().GetBody() != "two\n" {
+	if detail, _ := f.Detail.(*memoryv1.StaleNote); detail.GetCurrentEtag() != second.GetEtag() {
 		t.Errorf("detail of the delete = %v", f.Detail)
 	}
 	if got := c.get("a"); got.GetBody() != "two\n" {
@@ -105,16 +117,21 @@ func staleEtag(t *testing.T, c client) {
 	}
 }
 
-func staleEtagOfLargeNotes(t *testing.T, c client) {
+// Two whole notes in the detail made an error that other languages' clients
+// refuse to read.
+func staleErrorIsSmall(t *testing.T, c client) {
 	body := strings.Repeat("0123456789abcde\n", 23<<10)
-	first := c.save(&memoryv1.Note{NoteId: "a", Description: "d", Body: body})
-	c.save(&memoryv1.Note{NoteId: "a", Description: "d", Body: "x" + body, Etag: first.GetEtag()})
+	id := strings.Repeat("é", 60)
+	first := c.save(&memoryv1.Note{NoteId: id, Description: "d", Body: body})
+	c.save(&memoryv1.Note{NoteId: id, Description: "d", Body: "x" + body, Etag: first.GetEtag()})
 	_, err := c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project,
-		Note: &memoryv1.Note{NoteId: "a", Description: "d", Body: "y" + body, Etag: first.GetEtag()}})
-	f := faultOf(t, err, fault.StaleEtag)
-	detail, _ := f.Detail.(*memoryv1.StaleNote)
-	if len(detail.GetCurrent().GetBody()) != len(body)+1 || len(detail.GetBase().GetBody()) != len(body) {
-		t.Errorf("detail has %d and %d bytes", len(detail.GetCurrent().GetBody()), len(detail.GetBase().GetBody()))
+		Note: &memoryv1.Note{NoteId: id, Description: "d", Body: "y" + body, Etag: first.GetEtag()}})
+	faultOf(t, err, fault.StaleEtag)
+	if size := proto.Size(status.Convert(err).Proto()); size > 4<<10 {
+		t.Errorf("the error has %d bytes", size)
+	}
+	if n := c.at(id, first.GetEtag()); len(n.GetBody()) != len(body) {
+		t.Errorf("the base has %d bytes, want %d", len(n.GetBody()), len(body))
 	}
 }
 
@@ -125,7 +142,7 @@ func staleEtagOfADeletedNote(t *testing.T, c client) {
 		Note: &memoryv1.Note{NoteId: "a", Description: "d", Body: "two\n", Etag: first.GetEtag()}})
 	f := faultOf(t, err, fault.StaleEtag)
 	detail, _ := f.Detail.(*memoryv1.StaleNote)
-	if detail.GetCurrent() != nil || detail.GetBase().GetBody() != "one\n" {
+	if detail.GetCurrentEtag() != "" || detail.GetBaseEtag() != first.GetEtag() || c.at("a", first.GetEtag()).GetBody() != "one\n" {
 		t.Errorf("detail = %v", detail)
 	}
 }

@@ -28,7 +28,7 @@ func Run(t *testing.T, newClient func(t *testing.T) memoryv1.MemoryServiceClient
 		{"SaveIsIdempotent", saveIsIdempotent},
 		{"SaveUnwrapsFrontMatter", saveUnwrapsFrontMatter},
 		{"StaleEtag", staleEtag},
-		{"StaleEtagOfLargeNotes", staleEtagOfLargeNotes},
+		{"StaleErrorIsSmall", staleErrorIsSmall},
 		{"StaleEtagOfADeletedNote", staleEtagOfADeletedNote},
 		{"NotFound", notFound},
 		{"InvalidFields", invalidFields},
@@ -68,6 +68,16 @@ func (c client) get(id string) *memoryv1.Note {
 	r, err := c.GetNote(c.t.Context(), &memoryv1.GetNoteRequest{ProjectId: Project, NoteId: id})
 	if err != nil {
 		c.t.Fatalf("get %s: %v", id, err)
+	}
+	return r.GetNote()
+}
+
+// at returns a note as it was at an etag.
+func (c client) at(id, etag string) *memoryv1.Note {
+	c.t.Helper()
+	r, err := c.GetNote(c.t.Context(), &memoryv1.GetNoteRequest{ProjectId: Project, NoteId: id, Etag: etag})
+	if err != nil {
+		c.t.Fatalf("get %s at %s: %v", id, etag, err)
 	}
 	return r.GetNote()
 }

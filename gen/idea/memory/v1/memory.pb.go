@@ -370,13 +370,15 @@ func (x *NoteProblem) GetExcluded() bool {
 	return false
 }
 
-// StaleNote is the detail of a STALE_ETAG error.
+// StaleNote is the detail of a STALE_ETAG error. It names two versions and
+// holds neither: many clients refuse an error larger than 8 KiB.
 type StaleNote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The note as it is now.
-	Current *Note `protobuf:"bytes,1,opt,name=current,proto3" json:"current,omitempty"`
-	// The note as it was at the etag given, when it is still known.
-	Base          *Note `protobuf:"bytes,2,opt,name=base,proto3" json:"base,omitempty"`
+	// Etag of the note as it is now; empty when it is gone.
+	CurrentEtag string `protobuf:"bytes,1,opt,name=current_etag,json=currentEtag,proto3" json:"current_etag,omitempty"`
+	// The etag that was given, when GetNote still has the note as it was then;
+	// else empty.
+	BaseEtag      string `protobuf:"bytes,2,opt,name=base_etag,json=baseEtag,proto3" json:"base_etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -411,18 +413,18 @@ func (*StaleNote) Descriptor() ([]byte, []int) {
 	return file_idea_memory_v1_memory_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *StaleNote) GetCurrent() *Note {
+func (x *StaleNote) GetCurrentEtag() string {
 	if x != nil {
-		return x.Current
+		return x.CurrentEtag
 	}
-	return nil
+	return ""
 }
 
-func (x *StaleNote) GetBase() *Note {
+func (x *StaleNote) GetBaseEtag() string {
 	if x != nil {
-		return x.Base
+		return x.BaseEtag
 	}
-	return nil
+	return ""
 }
 
 // SaveNoteRequest creates or replaces a note.
@@ -543,7 +545,11 @@ type GetNoteRequest struct {
 	// The worktree; empty = main.
 	WorktreeId string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
 	// The note.
-	NoteId        string `protobuf:"bytes,3,opt,name=note_id,json=noteId,proto3" json:"note_id,omitempty"`
+	NoteId string `protobuf:"bytes,3,opt,name=note_id,json=noteId,proto3" json:"note_id,omitempty"`
+	// Which version; empty = the note as it is. The server remembers a few
+	// versions that it replaced or saw replaced, until it ends; any other fails
+	// with NOTE_NOT_FOUND.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -595,6 +601,13 @@ func (x *GetNoteRequest) GetWorktreeId() string {
 func (x *GetNoteRequest) GetNoteId() string {
 	if x != nil {
 		return x.NoteId
+	}
+	return ""
+}
+
+func (x *GetNoteRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
 	}
 	return ""
 }
@@ -1631,10 +1644,10 @@ const file_idea_memory_v1_memory_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1f.idea.memory.v1.NoteProblemKindR\x04kind\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\"\n" +
 	"\amessage\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\amessage\x12\x1a\n" +
-	"\bexcluded\x18\x04 \x01(\bR\bexcluded\"e\n" +
-	"\tStaleNote\x12.\n" +
-	"\acurrent\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\acurrent\x12(\n" +
-	"\x04base\x18\x02 \x01(\v2\x14.idea.memory.v1.NoteR\x04base\"\x9c\x01\n" +
+	"\bexcluded\x18\x04 \x01(\bR\bexcluded\"_\n" +
+	"\tStaleNote\x12+\n" +
+	"\fcurrent_etag\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\vcurrentEtag\x12%\n" +
+	"\tbase_etag\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\bbaseEtag\"\x9c\x01\n" +
 	"\x0fSaveNoteRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
@@ -1642,13 +1655,14 @@ const file_idea_memory_v1_memory_proto_rawDesc = "" +
 	"worktreeId\x120\n" +
 	"\x04note\x18\x03 \x01(\v2\x14.idea.memory.v1.NoteB\x06\xbaH\x03\xc8\x01\x01R\x04note\"<\n" +
 	"\x10SaveNoteResponse\x12(\n" +
-	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\"\x8d\x01\n" +
+	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\"\xab\x01\n" +
 	"\x0eGetNoteRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x12\"\n" +
-	"\anote_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04ص\x18\x01R\x06noteId\";\n" +
+	"\anote_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04ص\x18\x01R\x06noteId\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag\";\n" +
 	"\x0fGetNoteResponse\x12(\n" +
 	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\"\xdf\x01\n" +
 	"\x10ListNotesRequest\x12(\n" +
@@ -1808,37 +1822,35 @@ var file_idea_memory_v1_memory_proto_depIdxs = []int32{
 	22, // 0: idea.memory.v1.Note.update_time:type_name -> google.protobuf.Timestamp
 	3,  // 1: idea.memory.v1.Note.problems:type_name -> idea.memory.v1.NoteProblem
 	0,  // 2: idea.memory.v1.NoteProblem.kind:type_name -> idea.memory.v1.NoteProblemKind
-	2,  // 3: idea.memory.v1.StaleNote.current:type_name -> idea.memory.v1.Note
-	2,  // 4: idea.memory.v1.StaleNote.base:type_name -> idea.memory.v1.Note
-	2,  // 5: idea.memory.v1.SaveNoteRequest.note:type_name -> idea.memory.v1.Note
-	2,  // 6: idea.memory.v1.SaveNoteResponse.note:type_name -> idea.memory.v1.Note
-	2,  // 7: idea.memory.v1.GetNoteResponse.note:type_name -> idea.memory.v1.Note
-	2,  // 8: idea.memory.v1.ListNotesResponse.notes:type_name -> idea.memory.v1.Note
-	2,  // 9: idea.memory.v1.WatchNotesResponse.note:type_name -> idea.memory.v1.Note
-	15, // 10: idea.memory.v1.WatchNotesResponse.synced:type_name -> idea.memory.v1.Synced
-	18, // 11: idea.memory.v1.RecallNotesResponse.notes:type_name -> idea.memory.v1.RecalledNote
-	23, // 12: idea.memory.v1.RecalledNote.form:type_name -> idea.type.v1.NoteForm
-	19, // 13: idea.memory.v1.RecalledNote.why:type_name -> idea.memory.v1.RecallReason
-	1,  // 14: idea.memory.v1.RecallReason.kind:type_name -> idea.memory.v1.RecallReasonKind
-	5,  // 15: idea.memory.v1.MemoryService.SaveNote:input_type -> idea.memory.v1.SaveNoteRequest
-	7,  // 16: idea.memory.v1.MemoryService.GetNote:input_type -> idea.memory.v1.GetNoteRequest
-	9,  // 17: idea.memory.v1.MemoryService.ListNotes:input_type -> idea.memory.v1.ListNotesRequest
-	11, // 18: idea.memory.v1.MemoryService.DeleteNote:input_type -> idea.memory.v1.DeleteNoteRequest
-	13, // 19: idea.memory.v1.MemoryService.WatchNotes:input_type -> idea.memory.v1.WatchNotesRequest
-	16, // 20: idea.memory.v1.MemoryService.RecallNotes:input_type -> idea.memory.v1.RecallNotesRequest
-	20, // 21: idea.memory.v1.MemoryService.ReadNote:input_type -> idea.memory.v1.ReadNoteRequest
-	6,  // 22: idea.memory.v1.MemoryService.SaveNote:output_type -> idea.memory.v1.SaveNoteResponse
-	8,  // 23: idea.memory.v1.MemoryService.GetNote:output_type -> idea.memory.v1.GetNoteResponse
-	10, // 24: idea.memory.v1.MemoryService.ListNotes:output_type -> idea.memory.v1.ListNotesResponse
-	12, // 25: idea.memory.v1.MemoryService.DeleteNote:output_type -> idea.memory.v1.DeleteNoteResponse
-	14, // 26: idea.memory.v1.MemoryService.WatchNotes:output_type -> idea.memory.v1.WatchNotesResponse
-	17, // 27: idea.memory.v1.MemoryService.RecallNotes:output_type -> idea.memory.v1.RecallNotesResponse
-	21, // 28: idea.memory.v1.MemoryService.ReadNote:output_type -> idea.memory.v1.ReadNoteResponse
-	22, // [22:29] is the sub-list for method output_type
-	15, // [15:22] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	2,  // 3: idea.memory.v1.SaveNoteRequest.note:type_name -> idea.memory.v1.Note
+	2,  // 4: idea.memory.v1.SaveNoteResponse.note:type_name -> idea.memory.v1.Note
+	2,  // 5: idea.memory.v1.GetNoteResponse.note:type_name -> idea.memory.v1.Note
+	2,  // 6: idea.memory.v1.ListNotesResponse.notes:type_name -> idea.memory.v1.Note
+	2,  // 7: idea.memory.v1.WatchNotesResponse.note:type_name -> idea.memory.v1.Note
+	15, // 8: idea.memory.v1.WatchNotesResponse.synced:type_name -> idea.memory.v1.Synced
+	18, // 9: idea.memory.v1.RecallNotesResponse.notes:type_name -> idea.memory.v1.RecalledNote
+	23, // 10: idea.memory.v1.RecalledNote.form:type_name -> idea.type.v1.NoteForm
+	19, // 11: idea.memory.v1.RecalledNote.why:type_name -> idea.memory.v1.RecallReason
+	1,  // 12: idea.memory.v1.RecallReason.kind:type_name -> idea.memory.v1.RecallReasonKind
+	5,  // 13: idea.memory.v1.MemoryService.SaveNote:input_type -> idea.memory.v1.SaveNoteRequest
+	7,  // 14: idea.memory.v1.MemoryService.GetNote:input_type -> idea.memory.v1.GetNoteRequest
+	9,  // 15: idea.memory.v1.MemoryService.ListNotes:input_type -> idea.memory.v1.ListNotesRequest
+	11, // 16: idea.memory.v1.MemoryService.DeleteNote:input_type -> idea.memory.v1.DeleteNoteRequest
+	13, // 17: idea.memory.v1.MemoryService.WatchNotes:input_type -> idea.memory.v1.WatchNotesRequest
+	16, // 18: idea.memory.v1.MemoryService.RecallNotes:input_type -> idea.memory.v1.RecallNotesRequest
+	20, // 19: idea.memory.v1.MemoryService.ReadNote:input_type -> idea.memory.v1.ReadNoteRequest
+	6,  // 20: idea.memory.v1.MemoryService.SaveNote:output_type -> idea.memory.v1.SaveNoteResponse
+	8,  // 21: idea.memory.v1.MemoryService.GetNote:output_type -> idea.memory.v1.GetNoteResponse
+	10, // 22: idea.memory.v1.MemoryService.ListNotes:output_type -> idea.memory.v1.ListNotesResponse
+	12, // 23: idea.memory.v1.MemoryService.DeleteNote:output_type -> idea.memory.v1.DeleteNoteResponse
+	14, // 24: idea.memory.v1.MemoryService.WatchNotes:output_type -> idea.memory.v1.WatchNotesResponse
+	17, // 25: idea.memory.v1.MemoryService.RecallNotes:output_type -> idea.memory.v1.RecallNotesResponse
+	21, // 26: idea.memory.v1.MemoryService.ReadNote:output_type -> idea.memory.v1.ReadNoteResponse
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_idea_memory_v1_memory_proto_init() }

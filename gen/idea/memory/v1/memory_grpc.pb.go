@@ -44,9 +44,11 @@ type MemoryServiceClient interface {
 	// Creates or replaces a note. Front-matter keys that this API does not know,
 	// their order and the line endings of an existing file stay as they are; a
 	// body that itself begins with front matter is unwrapped. A stale etag fails
-	// with STALE_ETAG and a StaleNote detail for a three-way merge.
+	// with STALE_ETAG and a StaleNote detail, which says what to get for a
+	// three-way merge.
 	SaveNote(ctx context.Context, in *SaveNoteRequest, opts ...grpc.CallOption) (*SaveNoteResponse, error)
-	// Gets one note whole, also one that has problems.
+	// Gets one note whole, also one that has problems; as it is, or as it was at
+	// an etag.
 	GetNote(ctx context.Context, in *GetNoteRequest, opts ...grpc.CallOption) (*GetNoteResponse, error)
 	// Lists notes by id, without their bodies, those with problems included.
 	ListNotes(ctx context.Context, in *ListNotesRequest, opts ...grpc.CallOption) (*ListNotesResponse, error)
@@ -164,9 +166,11 @@ type MemoryServiceServer interface {
 	// Creates or replaces a note. Front-matter keys that this API does not know,
 	// their order and the line endings of an existing file stay as they are; a
 	// body that itself begins with front matter is unwrapped. A stale etag fails
-	// with STALE_ETAG and a StaleNote detail for a three-way merge.
+	// with STALE_ETAG and a StaleNote detail, which says what to get for a
+	// three-way merge.
 	SaveNote(context.Context, *SaveNoteRequest) (*SaveNoteResponse, error)
-	// Gets one note whole, also one that has problems.
+	// Gets one note whole, also one that has problems; as it is, or as it was at
+	// an etag.
 	GetNote(context.Context, *GetNoteRequest) (*GetNoteResponse, error)
 	// Lists notes by id, without their bodies, those with problems included.
 	ListNotes(context.Context, *ListNotesRequest) (*ListNotesResponse, error)
