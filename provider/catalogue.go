@@ -124,6 +124,14 @@ func (p *Profile) complete() error {
 	if p.MCP.holdsContext() || p.Permissions.holdsContext() {
 		return errors.New("{context} belongs to carriers only")
 	}
+	if err := p.Login.check(); err != nil {
+		return fmt.Errorf("login: %w", err)
+	}
+	if p.Prove != nil {
+		if err := p.Prove.check(); err != nil {
+			return fmt.Errorf("prove: %w", err)
+		}
+	}
 	return p.checkDialogs()
 }
 

@@ -184,6 +184,14 @@ func (r *renderer) value(name string) string {
 		return v.Token
 	case "language":
 		return v.Language
+	case "home":
+		return v.Home
+	case "endpoint":
+		return v.Endpoint
+	case "prompt":
+		return v.Prompt
+	case "session":
+		return v.Session
 	case "tools":
 		names := make([]string, len(v.Tools))
 		for i, t := range v.Tools {

@@ -67,6 +67,9 @@ type Values struct {
 	Token    string   // the agent's token
 	Language string   // of texts: en or fr
 	Tools    []string // bare names of our MCP tools
+
+	// Of a proof only.
+	Home, Endpoint, Prompt, Session string
 }
 
 // names of the placeholders.
@@ -75,7 +78,8 @@ const (
 	nameToken   = "token"
 )
 
-var placeholders = []string{"side", "project", nameContext, "ideai", "address", nameToken, "language", "tools"}
+var placeholders = []string{"side", "project", nameContext, "ideai", "address", nameToken, "language", "tools",
+	"home", "endpoint", "prompt", "session"}
 
 // text is a template of one string.
 type text struct{ parts []part }
@@ -206,24 +210,36 @@ func (a *ArgTemplate) holds(name string) bool {
 func (f *FileTemplate) holds(name string) bool { return f.Text.holds(name) || f.JSON.holds(name) }
 
 // holdsContext reports whether the context goes through this template.
-func (t *Template) holdsContext() bool {
+func (t *Template) holdsContext() bool { return t.holds(nameContext) }
+
+func (t *Template) holds(name string) bool {
 	for _, e := range t.Env {
-		if e.holds(nameContext) {
+		if e.holds(name) {
 			return true
 		}
 	}
-	return t.Stdin.holds(nameContext) ||
-		slices.ContainsFunc(t.Files, func(f FileTemplate) bool { return f.holds(nameContext) }) ||
-		slices.ContainsFunc(t.Args, func(a ArgTemplate) bool { return a.holds(nameContext) })
+	return t.Stdin.holds(name) ||
+		slices.ContainsFunc(t.Files, func(f FileTemplate) bool { return f.Path.holds(name) || f.holds(name) }) ||
+		slices.ContainsFunc(t.Args, func(a ArgTemplate) bool { return a.holds(name) })
 }
 
-// check holds every template to two rules: files are written in the side
-// directory only, and no token is ever shown in an argv.
+// isBelow reports whether a path is a placeholder, a slash and a plain name.
+func isBelow(path *text, placeholder string) bool {
+	return len(path.parts) == 2 && path.parts[0].name == placeholder &&
+		strings.HasPrefix(path.parts[1].literal, "/") && !strings.Contains(path.parts[1].literal, "..")
+}
+
+// check holds every template to three rules: files are written in the side
+// directory only, no token is ever shown in an argv, and nothing waits for the
+// values of a proof.
 func (t *Template) check() error {
+	for _, name := range proofPlaceholders {
+		if t.holds(name) {
+			return fmt.Errorf("{%s} belongs to prove only", name)
+		}
+	}
 	for _, f := range t.Files {
-		inSide := len(f.Path.parts) == 2 && f.Path.parts[0].name == "side" &&
-			strings.HasPrefix(f.Path.parts[1].literal, "/") && !strings.Contains(f.Path.parts[1].literal, "..")
-		if !inSide {
+		if !isBelow(&f.Path, "side") {
 			return errors.New("the path of a file is {side}/ and a plain name")
 		}
 		if f.Text.empty() == !f.JSON.set {
