@@ -115,12 +115,14 @@ $(BIN)/golangci-lint: tools/go.mod
 $(BIN)/govulncheck: tools/go.mod
 	GOWORK=off $(GO) -C tools build -o $@ golang.org/x/vuln/cmd/govulncheck
 
-# protovalidate's protos, from the Go module that carries them
-.protos: tools/go.mod
-	GOWORK=off $(GO) -C tools mod download github.com/bufbuild/protovalidate
+# protovalidate's protos, from the Go module that carries them. The version is
+# that of the rules in gen's protovalidate dependency, see go.mod.
+PROTOVALIDATE := v1.2.2
+.protos: Makefile
 	rm -rf $@ && mkdir -p $@/buf/validate
-	cp "$$(GOWORK=off $(GO) -C tools list -m -f '{{.Dir}}' github.com/bufbuild/protovalidate)"/proto/protovalidate/buf/validate/validate.proto $@/buf/validate/
-	chmod -R u+w $@
+	dir="$$(cd tools && GOWORK=off $(GO) mod download -json github.com/bufbuild/protovalidate@$(PROTOVALIDATE) | sed -n 's/^\t"Dir": "\(.*\)",$$/\1/p')"; \
+		cp "$$dir/proto/protovalidate/buf/validate/validate.proto" $@/buf/validate/
+	chmod -R u+w $@ && touch $@
 
 .PHONY: clean
 clean: ## remove what make built
