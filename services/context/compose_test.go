@@ -67,7 +67,7 @@ func TestNoLaunchWithoutTheRules(t *testing.T) {
 			fault.Meta{"name": "docs/style.md", "line": "1"}},
 		"conflict in AGENTS.md": {map[string]string{".ideai/CONTEXT.md": "", "CLAUDE.md": "", "AGENTS.override.md": "x", "AGENTS.md": marks}, fault.Damaged,
 			fault.Meta{"name": "AGENTS.md", "line": "1"}},
-		"broken persona": {map[string]string{".ideai/agents/dev.md": "---\nname: a: b\n---\n"}, fault.Damaged,
+		"broken persona": {map[string]string{".ideai/agents/dev.md": "---\nname: [a\n---\n"}, fault.Damaged,
 			fault.Meta{"name": ".ideai/agents/dev.md", "line": "2"}},
 		"long description": {map[string]string{".ideai/agents/dev.md": "---\nname: x\ndescription: " + strings.Repeat("x", 600) + "\n---\n"}, fault.Damaged,
 			fault.Meta{"name": ".ideai/agents/dev.md", "line": "3"}},

@@ -101,6 +101,45 @@ func TestDamagedFilesAreShownAndRepaired(t *testing.T) {
 	checkFault(t, err, fault.Damaged, fault.Meta{"name": ".ideai/CONTEXT.md", "line": "2"})
 }
 
+// French puts a space before a colon, and people do not quote it.
+func TestAlmostYAMLIsUsedReportedAndQuotedByASave(t *testing.T) {
+	w, dir := onDisk(t, map[string]string{
+		".ideai/agents/dev.md":     "---\nname: Dev\ndescription: Rôle : tout faire\nx-own: kept\n---\n\nDo it.\n",
+		".ideai/skills/s/SKILL.md": "---\ndescription: Publier : pas à pas\n---\n\nSteps.\n",
+		".ideai/CONTEXT.md":        "---\ntitle: Règles : les nôtres\nrules_from: [NOTES.md]\n---\n\nBe kind.\n",
+	})
+	dev, err := w.Persona(t.Context(), at, "dev")
+	if err != nil || dev.Description != "Rôle : tout faire" || dev.Body != "Do it.\n" || !strings.Contains(dev.Problem, ".ideai/agents/dev.md, line 3: ") {
+		t.Errorf("dev = %+v, %v", dev, err)
+	}
+	skill, err := w.Skill(t.Context(), at, "s")
+	if err != nil || skill.Description != "Publier : pas à pas" || !strings.Contains(skill.Problem, ".ideai/skills/s/SKILL.md, line 2: ") {
+		t.Errorf("skill = %+v, %v", skill, err)
+	}
+	rules, err := w.Rules(t.Context(), at)
+	if err != nil || rules.Body != "Be kind.\n" || len(rules.From) != 1 || !strings.Contains(rules.Problem, ".ideai/CONTEXT.md, line 2: ") {
+		t.Errorf("rules = %+v, %v", rules, err)
+	}
+	c, left, err := w.Compose(t.Context(), at, contextsvc.Inputs{Agent: "dev", Profile: "claude", Trusted: true})
+	if text := c.Text(); err != nil || !strings.Contains(text, "Be kind.") || !strings.Contains(text, "Do it.") || !strings.Contains(text, "Publier : pas à pas") {
+		t.Errorf("composed %q, left out %v, %v", text, left, err)
+	}
+	dev.Body = "Do it well.\n"
+	if saved, err := w.SavePersona(t.Context(), at, dev); err != nil || saved.Problem != "" {
+		t.Errorf("saved %+v, %v", saved, err)
+	}
+	if got, want := file(t, dir, ".ideai/agents/dev.md"), "---\nname: Dev\ndescription: 'Rôle : tout faire'\nx-own: kept\n---\n\nDo it well.\n"; got != want {
+		t.Errorf("the saved file is %q, want %q", got, want)
+	}
+	if saved, err := w.SaveSkill(t.Context(), at, skill); err != nil || saved.Problem != "" {
+		t.Errorf("saved %+v, %v", saved, err)
+	}
+	rules.Body = "Be kinder.\n"
+	if saved, err := w.SaveRules(t.Context(), at, rules); err != nil || saved.Problem != "" || len(saved.From) != 1 {
+		t.Errorf("saved %+v, %v", saved, err)
+	}
+}
+
 func TestNewChecks(t *testing.T) {
 	good := contextsvc.Deps{Stores: inMemory(t, nil).stores, Files: memFiles{}, Catalogue: provider.Builtin(), Tokens: counter}
 	for name, change := range map[string]func(*contextsvc.Config, *contextsvc.Deps){

@@ -26,7 +26,8 @@ type Persona struct {
 	Body        string
 	Etag        string
 	Updated     time.Time
-	// Problem says why the file cannot be used; Body is then the file as it is.
+	// Problem says what is wrong with the file. When it cannot be used, Body
+	// is the file as it is.
 	Problem string
 }
 
@@ -81,7 +82,7 @@ func parsePersona(doc store.Doc) personaFile {
 		Agent: strings.TrimSuffix(strings.TrimPrefix(doc.Key, personaPrefix+"/"), ".md"),
 		Etag:  string(doc.Version), Updated: doc.ModTime,
 	}
-	md, err := read(name, doc.Data)
+	md, problem, err := read(name, doc.Data)
 	if err == nil && !validID(out.Agent) {
 		err = damaged(name, 1, "the file's name must be an id: lower-case letters, digits, '.', '_' and '-'; rename it")
 	}
@@ -96,7 +97,7 @@ func parsePersona(doc store.Doc) personaFile {
 			f.fail("must be the id of a profile", []string{"profile"})
 		}
 		err = f.err
-		out.Body = md.Body()
+		out.Body, out.Problem = md.Body(), problem
 	}
 	if err != nil {
 		out = Persona{Agent: out.Agent, Etag: out.Etag, Updated: out.Updated, Body: strings.ToValidUTF8(string(doc.Data), "\uFFFD"), Problem: message(err)}

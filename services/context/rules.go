@@ -22,6 +22,7 @@ type Rules struct {
 	From    []string // files of the worktree whose text is used too
 	Etag    string   // "" = there is no file
 	Updated time.Time
+	Problem string // what is wrong with the file though it can be used
 }
 
 const (
@@ -47,12 +48,12 @@ func (s *Service) Rules(ctx context.Context, at Place) (Rules, error) {
 
 func parseRules(doc store.Doc) rulesFile {
 	name := folder + rulesKey
-	md, err := read(name, doc.Data)
+	md, problem, err := read(name, doc.Data)
 	if err != nil {
 		return rulesFile{err: err}
 	}
 	f := fields{name: name, doc: md}
-	out := Rules{Body: md.Body(), From: f.list(maxFrom, maxFromPath, "rules_from"), Etag: string(doc.Version), Updated: doc.ModTime}
+	out := Rules{Body: md.Body(), From: f.list(maxFrom, maxFromPath, "rules_from"), Etag: string(doc.Version), Updated: doc.ModTime, Problem: problem}
 	return rulesFile{Rules: out, err: f.err}
 }
 

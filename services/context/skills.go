@@ -25,7 +25,8 @@ type Skill struct {
 	Path        string // relative to the worktree
 	Body        string
 	Etag        string
-	// Problem says why the file cannot be used; Body is then the file as it is.
+	// Problem says what is wrong with the file. When it cannot be used, Body
+	// is the file as it is.
 	Problem string
 }
 
@@ -65,7 +66,7 @@ func parseSkill(doc store.Doc) skillFile {
 	name := folder + doc.Key
 	id, _ := skillID(doc.Key)
 	out := Skill{ID: id, Path: name, Etag: string(doc.Version)}
-	md, err := read(name, doc.Data)
+	md, problem, err := read(name, doc.Data)
 	if err == nil && !validID(id) {
 		err = damaged(name, 1, "the folder's name must be an id: lower-case letters, digits, '.', '_' and '-'; rename it")
 	}
@@ -74,7 +75,7 @@ func parseSkill(doc store.Doc) skillFile {
 		out.Name = f.text(maxName, "name")
 		out.Description = f.text(maxSkillDescription, "description")
 		err = f.err
-		out.Body = md.Body()
+		out.Body, out.Problem = md.Body(), problem
 	}
 	if err != nil {
 		out = Skill{ID: id, Path: name, Etag: out.Etag, Body: strings.ToValidUTF8(string(doc.Data), "\uFFFD"), Problem: message(err)}

@@ -16,13 +16,17 @@ import (
 const maxText = 256 << 10
 
 // read parses a Markdown file that speaks to agents. It refuses what a person
-// would not see in it, conflict markers, and broken front matter.
-func read(name string, data []byte) (*frontmatter.Doc, error) {
+// would not see in it, conflict markers, and broken front matter. A value that
+// only lacks quotes is a problem and no error.
+func read(name string, data []byte) (doc *frontmatter.Doc, problem string, err error) {
 	if err := usable(name, data); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	doc, err := frontmatter.Parse(data)
-	return doc, yamlFault(name, err)
+	doc, mended, err := frontmatter.Mend(data)
+	if mended > 0 {
+		problem = fmt.Sprintf("%s, line %d: the value needs quotes to be YAML; it was read as plain text, and the next save adds them", name, mended)
+	}
+	return doc, problem, yamlFault(name, err)
 }
 
 // usable refuses a text that cannot be given to an agent as it is.
@@ -136,7 +140,7 @@ type edit struct {
 // begin returns the file to edit: the current one, or a new one when there is
 // none or it cannot be read, which a save repairs.
 func begin(name string, old []byte) *edit {
-	doc, err := frontmatter.Parse(old)
+	doc, _, err := frontmatter.Mend(old)
 	if err != nil {
 		doc = frontmatter.New()
 	}

@@ -118,16 +118,16 @@ func compose(current []byte, d Draft) ([]byte, error) {
 func basis(current []byte, d Draft) (*frontmatter.Doc, Draft, error) {
 	doc := frontmatter.New()
 	if current != nil {
-		if parsed, _, failed := parseMended(current); failed == nil {
+		if parsed, _, err := frontmatter.Mend(current); err == nil {
 			doc, _ = flatten(parsed)
 		}
 	}
 	d.Body, d.Description, d.Type = toLF(d.Body), oneLine(d.Description), strings.TrimSpace(d.Type)
 	given := nested(d.Body)
 	if given == nil {
-		if failed := brokenFrontMatter(d.Body); failed != nil {
+		if err := brokenFrontMatter(d.Body); err != nil {
 			return nil, d, badField("note.body", fmt.Sprintf(
-				"begins with front matter that cannot be read: line %d: %s; mend that line, or remove the front matter", failed.Line, failed.Msg))
+				"begins with front matter that cannot be read: %v; mend that line, or remove the front matter", err))
 		}
 		return doc, d, nil
 	}
@@ -154,7 +154,7 @@ func basis(current []byte, d Draft) (*frontmatter.Doc, Draft, error) {
 
 // brokenFrontMatter returns what is wrong with the front matter at the
 // beginning of a body that was clearly meant as such.
-func brokenFrontMatter(body string) *frontmatter.Error {
+func brokenFrontMatter(body string) error {
 	rest, ok := strings.CutPrefix(body, "---\n")
 	if !ok {
 		return nil
@@ -162,8 +162,8 @@ func brokenFrontMatter(body string) *frontmatter.Error {
 	if key, _, ok := strings.Cut(rest, ":"); !ok || key != "name" && key != "description" {
 		return nil
 	}
-	_, _, failed := parseMended([]byte(body))
-	return failed
+	_, _, err := frontmatter.Mend([]byte(body))
+	return err
 }
 
 func setType(doc *frontmatter.Doc, d Draft, isNew bool) error {

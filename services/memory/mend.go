@@ -1,7 +1,6 @@
 package memorysvc
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,52 +8,6 @@ import (
 
 	"github.com/idea-ide/ideai/internal/frontmatter"
 )
-
-// unquoted finds a key with a value that YAML cannot read as the plain text it
-// was meant as. French puts a space before a colon, so that a description such
-// as "Choix : SQLite" is the usual case.
-var unquoted = regexp.MustCompile("^([ \t]*[A-Za-z_][A-Za-z0-9_-]*:)[ \t]+([^\\s\"'\\[{|>&*!#].*)$")
-
-// parseMended parses a file, quoting values that are no YAML without quotes
-// when nothing else is wrong. mended is the first such line, 0 when the file
-// was fine.
-func parseMended(src []byte) (doc *frontmatter.Doc, mended int, failed *frontmatter.Error) {
-	doc, err := frontmatter.Parse(src)
-	if err == nil {
-		return doc, 0, nil
-	}
-	if text, line := quoteValues(string(src)); line > 0 {
-		if doc, err := frontmatter.Parse([]byte(text)); err == nil {
-			return doc, line, nil
-		}
-	}
-	if !errors.As(err, &failed) {
-		failed = &frontmatter.Error{Line: 1, Msg: err.Error()}
-	}
-	return nil, 0, failed
-}
-
-// quoteValues quotes the values of the front matter that need it, and returns
-// the first line changed.
-func quoteValues(src string) (text string, first int) {
-	lines := slices.Collect(strings.Lines(src))
-	for i := 1; i < len(lines) && !isFence(lines[i]); i++ {
-		m := unquoted.FindStringSubmatch(strings.TrimRight(lines[i], " \t\r\n"))
-		if m == nil || !needsQuotes(m[2]) {
-			continue
-		}
-		end := lines[i][len(strings.TrimRight(lines[i], "\r\n")):]
-		lines[i] = m[1] + " '" + strings.ReplaceAll(m[2], "'", "''") + "'" + end
-		if first == 0 {
-			first = i + 1
-		}
-	}
-	return strings.Join(lines, ""), first
-}
-
-func needsQuotes(value string) bool {
-	return strings.Contains(value, ": ") || strings.HasSuffix(value, ":") || strings.ContainsRune("@`%", rune(value[0]))
-}
 
 func isFence(line string) bool {
 	line = strings.TrimRight(line, " \t\r\n")
@@ -84,7 +37,7 @@ func nested(body string) *frontmatter.Doc {
 	if !strings.HasPrefix(body, "---") {
 		return nil
 	}
-	doc, _, err := parseMended([]byte(body))
+	doc, _, err := frontmatter.Mend([]byte(body))
 	if err != nil || !doc.HasMeta() || doc.Line("name")+doc.Line("description") == 0 {
 		return nil
 	}

@@ -82,9 +82,10 @@ func (n *Note) readText(src []byte, stem string) {
 		n.exclude(ProblemFrontMatter, 0, "the file is empty; write the note, or delete the file")
 		return
 	}
-	doc, mended, err := parseMended(src)
+	doc, mended, err := frontmatter.Mend(src)
 	if err != nil {
-		n.exclude(ProblemFrontMatter, err.Line, "the front matter cannot be read: %s; mend this line", err.Msg)
+		line, msg := placeOf(err)
+		n.exclude(ProblemFrontMatter, line, "the front matter cannot be read: %s; mend this line", msg)
 		n.Body = toLF(text)
 		return
 	}
@@ -92,6 +93,15 @@ func (n *Note) readText(src []byte, stem string) {
 		n.warn(ProblemFrontMatter, mended, "the value on this line needs quotes to be YAML; it was read as plain text, and the next save adds them")
 	}
 	n.readDoc(doc, text)
+}
+
+// placeOf takes what is wrong with front matter apart.
+func placeOf(err error) (line int, msg string) {
+	var at *frontmatter.Error
+	if errors.As(err, &at) {
+		return at.Line, at.Msg
+	}
+	return 1, err.Error()
 }
 
 func (n *Note) readDoc(doc *frontmatter.Doc, text string) {
