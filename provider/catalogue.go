@@ -151,6 +151,7 @@ var (
 	kinds       = []Kind{Fresh, Continue, NativeResume, Swap, Rotation, StructuredTurn, Headless}
 	workspaces  = []Workspace{Project, RunDirectory}
 	strategies  = []Strategy{ConventionFile, Flag, Stdin, Env}
+	moments     = []Applies{NextTurn, AtResume, AtRestart}
 	dialogKinds = []DialogKind{DialogTrust, DialogLogin, DialogMCPApproval, DialogHookTrust, DialogAddDirectory}
 )
 
@@ -173,6 +174,15 @@ func (c *Carrier) complete(version string) error {
 		if !slices.Contains(kinds, k) {
 			return fmt.Errorf("kind %q is none of %v", k, kinds)
 		}
+	}
+	if c.Applies == "" {
+		c.Applies = AtRestart
+	}
+	if !slices.Contains(moments, c.Applies) {
+		return fmt.Errorf("applies %q is none of %v", c.Applies, moments)
+	}
+	if c.FrozenOnResume && c.Applies != AtRestart {
+		return fmt.Errorf("applies %s: a text that is frozen on resume changes at_restart only", c.Applies)
 	}
 	for _, n := range c.Neutralise {
 		if !slices.Contains(neutralisers, n) {

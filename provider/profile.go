@@ -51,6 +51,17 @@ const (
 	Unverified   Verification = "unverified"
 )
 
+// Applies says when a changed context reaches the model.
+type Applies string
+
+// The moments, the soonest first: with the next prompt of the running session,
+// when the session is resumed, and in a fresh session only.
+const (
+	NextTurn  Applies = "next_turn"
+	AtResume  Applies = "at_resume"
+	AtRestart Applies = "at_restart"
+)
+
 // Profile describes one CLI. It is immutable and safe for concurrent use.
 type Profile struct {
 	ID     string `yaml:"id"`
@@ -130,6 +141,12 @@ type Carrier struct {
 	LimitBytes int64 `yaml:"limit_bytes"`
 	// FrozenOnResume tells that a later resume replays the text unchanged.
 	FrozenOnResume bool `yaml:"frozen_on_resume"`
+	// Applies tells when a context that is changed under a running CLI reaches
+	// its model; AtRestart when the file leaves it out.
+	Applies Applies `yaml:"applies"`
+	// KeptInSession tells that every launch adds the context to the session's
+	// history once more, so that a resume goes without while it is unchanged.
+	KeptInSession bool `yaml:"kept_in_session"`
 	// HeadlessOnly tells that it needs the CLI's print or exec mode.
 	HeadlessOnly bool `yaml:"headless_only"`
 	// Neutralise names what the CLI would expand or strip in the text.
@@ -155,6 +172,15 @@ func (c *Carrier) Verification(installed string) Verification {
 // Serves reports whether the carrier works for a kind of launch.
 func (c *Carrier) Serves(kind Kind, workspace Workspace, headless bool) bool {
 	return c.Workspace == workspace && slices.Contains(c.Kinds, kind) && (headless || !c.HeadlessOnly)
+}
+
+// AppliesIn tells when a changed context reaches the model of a launch. Without
+// a terminal a turn is a run of the CLI, and the next one resumes the session.
+func (c *Carrier) AppliesIn(headless bool) Applies {
+	if headless && c.Applies == NextTurn {
+		return AtResume
+	}
+	return c.Applies
 }
 
 // DialogKind names a dialog of a CLI.

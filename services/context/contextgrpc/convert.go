@@ -83,6 +83,7 @@ func profileToProto(p *provider.Profile) *contextv1.Profile {
 			Kinds:     each(c.Kinds, func(k provider.Kind) typev1.LaunchKind { return kinds.proto(k) }),
 			Workspace: workspaces.proto(c.Workspace), Strategy: strategies.proto(c.Strategy), Carrier: c.Name,
 			LimitBytes: c.LimitBytes, FrozenOnResume: c.FrozenOnResume, VerifiedVersion: c.VerifiedVersion, HeadlessOnly: c.HeadlessOnly,
+			Applies: applies.proto(c.Applies),
 		}
 	}
 	return &contextv1.Profile{ProfileId: p.ID, Binary: p.Binary, VerifiedVersion: p.VerifiedVersion, Carriers: carriers}
@@ -151,4 +152,16 @@ func injectionToProto(r contextsvc.Rendered) *typev1.Injection {
 		Stdin: r.Piece.Stdin, Verification: verifications.proto(r.Verification),
 		VerifiedVersion: r.Carrier.VerifiedVersion, FrozenOnResume: r.Carrier.FrozenOnResume,
 	}
+}
+
+func documentEvent(ev contextsvc.DocumentEvent) *contextv1.WatchDocumentsResponse {
+	switch {
+	case ev.Synced:
+		return &contextv1.WatchDocumentsResponse{Event: &contextv1.WatchDocumentsResponse_Synced{Synced: &contextv1.DocumentsSynced{}}}
+	case ev.Document != nil:
+		return &contextv1.WatchDocumentsResponse{Event: &contextv1.WatchDocumentsResponse_Document{Document: &contextv1.Document{
+			Path: ev.Document.Path, Section: sections.proto(ev.Document.Section), Etag: ev.Document.Etag,
+		}}}
+	}
+	return &contextv1.WatchDocumentsResponse{Event: &contextv1.WatchDocumentsResponse_DeletedPath{DeletedPath: ev.Deleted}}
 }

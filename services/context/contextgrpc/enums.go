@@ -44,6 +44,11 @@ var (
 		provider.Stdin:          typev1.Strategy_STRATEGY_STDIN,
 		provider.Env:            typev1.Strategy_STRATEGY_ENV,
 	})
+	applies = newEnum(map[provider.Applies]typev1.Applies{
+		provider.NextTurn:  typev1.Applies_APPLIES_NEXT_TURN,
+		provider.AtResume:  typev1.Applies_APPLIES_AT_RESUME,
+		provider.AtRestart: typev1.Applies_APPLIES_AT_RESTART,
+	})
 	verifications = newEnum(map[provider.Verification]typev1.Verification{
 		provider.Verified:     typev1.Verification_VERIFICATION_VERIFIED,
 		provider.OtherVersion: typev1.Verification_VERIFICATION_OTHER_VERSION,

@@ -148,6 +148,18 @@ func (s *server) GetProfile(_ context.Context, r *contextv1.GetProfileRequest) (
 	return &contextv1.GetProfileResponse{Profile: profileToProto(out)}, nil
 }
 
+func (s *server) WatchDocuments(r *contextv1.WatchDocumentsRequest, out grpc.ServerStreamingServer[contextv1.WatchDocumentsResponse]) error {
+	for ev, err := range s.service.WatchDocuments(out.Context(), place(r)) {
+		if err != nil {
+			return err
+		}
+		if err := out.Send(documentEvent(ev)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *server) ComposeContext(ctx context.Context, r *contextv1.ComposeContextRequest) (*contextv1.ComposeContextResponse, error) {
 	out, left, err := s.service.Compose(ctx, place(r), inputsFromProto(r))
 	if err != nil {

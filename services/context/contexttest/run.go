@@ -43,6 +43,7 @@ func Run(t *testing.T, newClient func(t *testing.T) contextv1.ContextServiceClie
 		{"ComposeRefuses", composeRefuses},
 		{"Render", render},
 		{"RenderRefuses", renderRefuses},
+		{"WatchDocuments", watchDocuments},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, client{newClient(t), t}) })
 	}

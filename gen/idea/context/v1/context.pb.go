@@ -577,7 +577,10 @@ type Carrier struct {
 	// Version for which a run saw it work, empty for never.
 	VerifiedVersion string `protobuf:"bytes,7,opt,name=verified_version,json=verifiedVersion,proto3" json:"verified_version,omitempty"`
 	// True when it needs a prompt on standard input or in argv: no terminal.
-	HeadlessOnly  bool `protobuf:"varint,8,opt,name=headless_only,json=headlessOnly,proto3" json:"headless_only,omitempty"`
+	HeadlessOnly bool `protobuf:"varint,8,opt,name=headless_only,json=headlessOnly,proto3" json:"headless_only,omitempty"`
+	// When a refreshed context reaches the model in a terminal; without one a
+	// turn is a run of the CLI, and NEXT_TURN means AT_RESUME.
+	Applies       v1.Applies `protobuf:"varint,9,opt,name=applies,proto3,enum=idea.type.v1.Applies" json:"applies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -666,6 +669,13 @@ func (x *Carrier) GetHeadlessOnly() bool {
 		return x.HeadlessOnly
 	}
 	return false
+}
+
+func (x *Carrier) GetApplies() v1.Applies {
+	if x != nil {
+		return x.Applies
+	}
+	return v1.Applies(0)
 }
 
 // EffectiveContext is everything ideai tells an agent at launch.
@@ -2713,6 +2723,266 @@ func (x *RenderInjectionResponse) GetInjection() *v1.Injection {
 	return nil
 }
 
+// WatchDocumentsRequest names what to watch.
+type WatchDocumentsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	ProjectId string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	// The worktree whose files are watched; empty = main.
+	WorktreeId    string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchDocumentsRequest) Reset() {
+	*x = WatchDocumentsRequest{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchDocumentsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchDocumentsRequest) ProtoMessage() {}
+
+func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchDocumentsRequest.ProtoReflect.Descriptor instead.
+func (*WatchDocumentsRequest) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *WatchDocumentsRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+func (x *WatchDocumentsRequest) GetWorktreeId() string {
+	if x != nil {
+		return x.WorktreeId
+	}
+	return ""
+}
+
+// WatchDocumentsResponse is one event.
+type WatchDocumentsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What happened.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*WatchDocumentsResponse_Document
+	//	*WatchDocumentsResponse_DeletedPath
+	//	*WatchDocumentsResponse_Synced
+	Event         isWatchDocumentsResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchDocumentsResponse) Reset() {
+	*x = WatchDocumentsResponse{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchDocumentsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchDocumentsResponse) ProtoMessage() {}
+
+func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchDocumentsResponse.ProtoReflect.Descriptor instead.
+func (*WatchDocumentsResponse) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *WatchDocumentsResponse) GetEvent() isWatchDocumentsResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *WatchDocumentsResponse) GetDocument() *Document {
+	if x != nil {
+		if x, ok := x.Event.(*WatchDocumentsResponse_Document); ok {
+			return x.Document
+		}
+	}
+	return nil
+}
+
+func (x *WatchDocumentsResponse) GetDeletedPath() string {
+	if x != nil {
+		if x, ok := x.Event.(*WatchDocumentsResponse_DeletedPath); ok {
+			return x.DeletedPath
+		}
+	}
+	return ""
+}
+
+func (x *WatchDocumentsResponse) GetSynced() *DocumentsSynced {
+	if x != nil {
+		if x, ok := x.Event.(*WatchDocumentsResponse_Synced); ok {
+			return x.Synced
+		}
+	}
+	return nil
+}
+
+type isWatchDocumentsResponse_Event interface {
+	isWatchDocumentsResponse_Event()
+}
+
+type WatchDocumentsResponse_Document struct {
+	// A document of the snapshot, or one created or changed.
+	Document *Document `protobuf:"bytes,1,opt,name=document,proto3,oneof"`
+}
+
+type WatchDocumentsResponse_DeletedPath struct {
+	// The path of a document that is gone.
+	DeletedPath string `protobuf:"bytes,2,opt,name=deleted_path,json=deletedPath,proto3,oneof"`
+}
+
+type WatchDocumentsResponse_Synced struct {
+	// The snapshot is complete; what follows are changes.
+	Synced *DocumentsSynced `protobuf:"bytes,3,opt,name=synced,proto3,oneof"`
+}
+
+func (*WatchDocumentsResponse_Document) isWatchDocumentsResponse_Event() {}
+
+func (*WatchDocumentsResponse_DeletedPath) isWatchDocumentsResponse_Event() {}
+
+func (*WatchDocumentsResponse_Synced) isWatchDocumentsResponse_Event() {}
+
+// DocumentsSynced marks the end of a snapshot.
+type DocumentsSynced struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DocumentsSynced) Reset() {
+	*x = DocumentsSynced{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DocumentsSynced) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentsSynced) ProtoMessage() {}
+
+func (x *DocumentsSynced) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentsSynced.ProtoReflect.Descriptor instead.
+func (*DocumentsSynced) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{42}
+}
+
+// Document is a file that a context is composed of.
+type Document struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its path relative to the worktree.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The section it enters; unspecified for the settings, which concern all.
+	Section v1.SectionKind `protobuf:"varint,2,opt,name=section,proto3,enum=idea.type.v1.SectionKind" json:"section,omitempty"`
+	// Identifies its content.
+	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Document) Reset() {
+	*x = Document{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Document) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Document) ProtoMessage() {}
+
+func (x *Document) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Document.ProtoReflect.Descriptor instead.
+func (*Document) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Document) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Document) GetSection() v1.SectionKind {
+	if x != nil {
+		return x.Section
+	}
+	return v1.SectionKind(0)
+}
+
+func (x *Document) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 var File_idea_context_v1_context_proto protoreflect.FileDescriptor
 
 const file_idea_context_v1_context_proto_rawDesc = "" +
@@ -2765,7 +3035,7 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"profile_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprofileId\x12 \n" +
 	"\x06binary\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x06binary\x122\n" +
 	"\x10verified_version\x18\x03 \x01(\tB\a\xbaH\x04r\x02(@R\x0fverifiedVersion\x12?\n" +
-	"\bcarriers\x18\x04 \x03(\v2\x18.idea.context.v1.CarrierB\t\xbaH\x06\x92\x01\x03\x10\x80\x01R\bcarriers\"\xf5\x02\n" +
+	"\bcarriers\x18\x04 \x03(\v2\x18.idea.context.v1.CarrierB\t\xbaH\x06\x92\x01\x03\x10\x80\x01R\bcarriers\"\xa6\x03\n" +
 	"\aCarrier\x128\n" +
 	"\x05kinds\x18\x01 \x03(\x0e2\x18.idea.type.v1.LaunchKindB\b\xbaH\x05\x92\x01\x02\x10\x10R\x05kinds\x125\n" +
 	"\tworkspace\x18\x02 \x01(\x0e2\x17.idea.type.v1.WorkspaceR\tworkspace\x122\n" +
@@ -2775,7 +3045,8 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"limitBytes\x12(\n" +
 	"\x10frozen_on_resume\x18\x06 \x01(\bR\x0efrozenOnResume\x122\n" +
 	"\x10verified_version\x18\a \x01(\tB\a\xbaH\x04r\x02(@R\x0fverifiedVersion\x12#\n" +
-	"\rheadless_only\x18\b \x01(\bR\fheadlessOnly\"\xe4\x01\n" +
+	"\rheadless_only\x18\b \x01(\bR\fheadlessOnly\x12/\n" +
+	"\aapplies\x18\t \x01(\x0e2\x15.idea.type.v1.AppliesR\aapplies\"\xe4\x01\n" +
 	"\x10EffectiveContext\x12>\n" +
 	"\bsections\x18\x01 \x03(\v2\x18.idea.context.v1.SectionB\b\xbaH\x05\x92\x01\x02\x10\bR\bsections\x12\x1f\n" +
 	"\x06digest\x18\x02 \x01(\tB\a\xbaH\x04r\x02(@R\x06digest\x12,\n" +
@@ -2939,7 +3210,22 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"cliVersion\x12:\n" +
 	"\x15argv_item_limit_bytes\x18\v \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x12argvItemLimitBytes\"P\n" +
 	"\x17RenderInjectionResponse\x125\n" +
-	"\tinjection\x18\x01 \x01(\v2\x17.idea.type.v1.InjectionR\tinjection2\xf2\v\n" +
+	"\tinjection\x18\x01 \x01(\v2\x17.idea.type.v1.InjectionR\tinjection\"p\n" +
+	"\x15WatchDocumentsRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
+	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
+	"worktreeId\"\xc5\x01\n" +
+	"\x16WatchDocumentsResponse\x127\n" +
+	"\bdocument\x18\x01 \x01(\v2\x19.idea.context.v1.DocumentH\x00R\bdocument\x12-\n" +
+	"\fdeleted_path\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\bH\x00R\vdeletedPath\x12:\n" +
+	"\x06synced\x18\x03 \x01(\v2 .idea.context.v1.DocumentsSyncedH\x00R\x06syncedB\a\n" +
+	"\x05event\"\x11\n" +
+	"\x0fDocumentsSynced\"{\n" +
+	"\bDocument\x12\x1c\n" +
+	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04path\x123\n" +
+	"\asection\x18\x02 \x01(\x0e2\x19.idea.type.v1.SectionKindR\asection\x12\x1c\n" +
+	"\x04etag\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag2\xe2\f\n" +
 	"\x0eContextService\x12c\n" +
 	"\vGetSettings\x12#.idea.context.v1.GetSettingsRequest\x1a$.idea.context.v1.GetSettingsResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12e\n" +
 	"\fSaveSettings\x12$.idea.context.v1.SaveSettingsRequest\x1a%.idea.context.v1.SaveSettingsResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12Z\n" +
@@ -2956,7 +3242,8 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"\tSaveSkill\x12!.idea.context.v1.SaveSkillRequest\x1a\".idea.context.v1.SaveSkillResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12f\n" +
 	"\fListProfiles\x12$.idea.context.v1.ListProfilesRequest\x1a%.idea.context.v1.ListProfilesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12`\n" +
 	"\n" +
-	"GetProfile\x12\".idea.context.v1.GetProfileRequest\x1a#.idea.context.v1.GetProfileResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12l\n" +
+	"GetProfile\x12\".idea.context.v1.GetProfileRequest\x1a#.idea.context.v1.GetProfileResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12n\n" +
+	"\x0eWatchDocuments\x12&.idea.context.v1.WatchDocumentsRequest\x1a'.idea.context.v1.WatchDocumentsResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x010\x01\x12l\n" +
 	"\x0eComposeContext\x12&.idea.context.v1.ComposeContextRequest\x1a'.idea.context.v1.ComposeContextResponse\"\t\x8a\xb5\x18\x02\x03\x02\x90\x02\x01\x12n\n" +
 	"\x0fRenderInjection\x12'.idea.context.v1.RenderInjectionRequest\x1a(.idea.context.v1.RenderInjectionResponse\"\b\x8a\xb5\x18\x01\x03\x90\x02\x01B\xba\x01\n" +
 	"\x13com.idea.context.v1B\fContextProtoP\x01Z7github.com/idea-ide/ideai/gen/idea/context/v1;contextv1\xa2\x02\x03ICX\xaa\x02\x0fIdea.Context.V1\xca\x02\x0fIdea\\Context\\V1\xe2\x02\x1bIdea\\Context\\V1\\GPBMetadata\xea\x02\x11Idea::Context::V1b\x06proto3"
@@ -2973,7 +3260,7 @@ func file_idea_context_v1_context_proto_rawDescGZIP() []byte {
 	return file_idea_context_v1_context_proto_rawDescData
 }
 
-var file_idea_context_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_idea_context_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_idea_context_v1_context_proto_goTypes = []any{
 	(*Settings)(nil),                // 0: idea.context.v1.Settings
 	(*Budgets)(nil),                 // 1: idea.context.v1.Budgets
@@ -3015,85 +3302,97 @@ var file_idea_context_v1_context_proto_goTypes = []any{
 	(*ComposeContextResponse)(nil),  // 37: idea.context.v1.ComposeContextResponse
 	(*RenderInjectionRequest)(nil),  // 38: idea.context.v1.RenderInjectionRequest
 	(*RenderInjectionResponse)(nil), // 39: idea.context.v1.RenderInjectionResponse
-	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
-	(v1.LaunchKind)(0),              // 41: idea.type.v1.LaunchKind
-	(v1.Workspace)(0),               // 42: idea.type.v1.Workspace
-	(v1.Strategy)(0),                // 43: idea.type.v1.Strategy
-	(*v1.SectionReport)(nil),        // 44: idea.type.v1.SectionReport
-	(v1.NoteForm)(0),                // 45: idea.type.v1.NoteForm
-	(*v1.LeftOut)(nil),              // 46: idea.type.v1.LeftOut
-	(*v1.Injection)(nil),            // 47: idea.type.v1.Injection
+	(*WatchDocumentsRequest)(nil),   // 40: idea.context.v1.WatchDocumentsRequest
+	(*WatchDocumentsResponse)(nil),  // 41: idea.context.v1.WatchDocumentsResponse
+	(*DocumentsSynced)(nil),         // 42: idea.context.v1.DocumentsSynced
+	(*Document)(nil),                // 43: idea.context.v1.Document
+	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
+	(v1.LaunchKind)(0),              // 45: idea.type.v1.LaunchKind
+	(v1.Workspace)(0),               // 46: idea.type.v1.Workspace
+	(v1.Strategy)(0),                // 47: idea.type.v1.Strategy
+	(v1.Applies)(0),                 // 48: idea.type.v1.Applies
+	(*v1.SectionReport)(nil),        // 49: idea.type.v1.SectionReport
+	(v1.NoteForm)(0),                // 50: idea.type.v1.NoteForm
+	(*v1.LeftOut)(nil),              // 51: idea.type.v1.LeftOut
+	(*v1.Injection)(nil),            // 52: idea.type.v1.Injection
+	(v1.SectionKind)(0),             // 53: idea.type.v1.SectionKind
 }
 var file_idea_context_v1_context_proto_depIdxs = []int32{
 	1,  // 0: idea.context.v1.Settings.budgets:type_name -> idea.context.v1.Budgets
-	40, // 1: idea.context.v1.Rules.update_time:type_name -> google.protobuf.Timestamp
-	40, // 2: idea.context.v1.Persona.update_time:type_name -> google.protobuf.Timestamp
+	44, // 1: idea.context.v1.Rules.update_time:type_name -> google.protobuf.Timestamp
+	44, // 2: idea.context.v1.Persona.update_time:type_name -> google.protobuf.Timestamp
 	6,  // 3: idea.context.v1.Profile.carriers:type_name -> idea.context.v1.Carrier
-	41, // 4: idea.context.v1.Carrier.kinds:type_name -> idea.type.v1.LaunchKind
-	42, // 5: idea.context.v1.Carrier.workspace:type_name -> idea.type.v1.Workspace
-	43, // 6: idea.context.v1.Carrier.strategy:type_name -> idea.type.v1.Strategy
-	8,  // 7: idea.context.v1.EffectiveContext.sections:type_name -> idea.context.v1.Section
-	44, // 8: idea.context.v1.Section.report:type_name -> idea.type.v1.SectionReport
-	45, // 9: idea.context.v1.NoteInput.form:type_name -> idea.type.v1.NoteForm
-	0,  // 10: idea.context.v1.GetSettingsResponse.settings:type_name -> idea.context.v1.Settings
-	0,  // 11: idea.context.v1.SaveSettingsRequest.settings:type_name -> idea.context.v1.Settings
-	0,  // 12: idea.context.v1.SaveSettingsResponse.settings:type_name -> idea.context.v1.Settings
-	2,  // 13: idea.context.v1.GetRulesResponse.rules:type_name -> idea.context.v1.Rules
-	2,  // 14: idea.context.v1.SaveRulesRequest.rules:type_name -> idea.context.v1.Rules
-	2,  // 15: idea.context.v1.SaveRulesResponse.rules:type_name -> idea.context.v1.Rules
-	3,  // 16: idea.context.v1.ListPersonasResponse.personas:type_name -> idea.context.v1.Persona
-	3,  // 17: idea.context.v1.GetPersonaResponse.persona:type_name -> idea.context.v1.Persona
-	3,  // 18: idea.context.v1.SavePersonaRequest.persona:type_name -> idea.context.v1.Persona
-	3,  // 19: idea.context.v1.SavePersonaResponse.persona:type_name -> idea.context.v1.Persona
-	4,  // 20: idea.context.v1.ListSkillsResponse.skills:type_name -> idea.context.v1.Skill
-	4,  // 21: idea.context.v1.GetSkillResponse.skill:type_name -> idea.context.v1.Skill
-	4,  // 22: idea.context.v1.SaveSkillRequest.skill:type_name -> idea.context.v1.Skill
-	4,  // 23: idea.context.v1.SaveSkillResponse.skill:type_name -> idea.context.v1.Skill
-	5,  // 24: idea.context.v1.ListProfilesResponse.profiles:type_name -> idea.context.v1.Profile
-	5,  // 25: idea.context.v1.GetProfileResponse.profile:type_name -> idea.context.v1.Profile
-	9,  // 26: idea.context.v1.ComposeContextRequest.notes:type_name -> idea.context.v1.NoteInput
-	7,  // 27: idea.context.v1.ComposeContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	46, // 28: idea.context.v1.ComposeContextResponse.left_out:type_name -> idea.type.v1.LeftOut
-	7,  // 29: idea.context.v1.RenderInjectionRequest.context:type_name -> idea.context.v1.EffectiveContext
-	41, // 30: idea.context.v1.RenderInjectionRequest.kind:type_name -> idea.type.v1.LaunchKind
-	42, // 31: idea.context.v1.RenderInjectionRequest.workspace:type_name -> idea.type.v1.Workspace
-	43, // 32: idea.context.v1.RenderInjectionRequest.strategy:type_name -> idea.type.v1.Strategy
-	47, // 33: idea.context.v1.RenderInjectionResponse.injection:type_name -> idea.type.v1.Injection
-	10, // 34: idea.context.v1.ContextService.GetSettings:input_type -> idea.context.v1.GetSettingsRequest
-	12, // 35: idea.context.v1.ContextService.SaveSettings:input_type -> idea.context.v1.SaveSettingsRequest
-	14, // 36: idea.context.v1.ContextService.GetRules:input_type -> idea.context.v1.GetRulesRequest
-	16, // 37: idea.context.v1.ContextService.SaveRules:input_type -> idea.context.v1.SaveRulesRequest
-	18, // 38: idea.context.v1.ContextService.ListPersonas:input_type -> idea.context.v1.ListPersonasRequest
-	20, // 39: idea.context.v1.ContextService.GetPersona:input_type -> idea.context.v1.GetPersonaRequest
-	22, // 40: idea.context.v1.ContextService.SavePersona:input_type -> idea.context.v1.SavePersonaRequest
-	24, // 41: idea.context.v1.ContextService.DeletePersona:input_type -> idea.context.v1.DeletePersonaRequest
-	26, // 42: idea.context.v1.ContextService.ListSkills:input_type -> idea.context.v1.ListSkillsRequest
-	28, // 43: idea.context.v1.ContextService.GetSkill:input_type -> idea.context.v1.GetSkillRequest
-	30, // 44: idea.context.v1.ContextService.SaveSkill:input_type -> idea.context.v1.SaveSkillRequest
-	32, // 45: idea.context.v1.ContextService.ListProfiles:input_type -> idea.context.v1.ListProfilesRequest
-	34, // 46: idea.context.v1.ContextService.GetProfile:input_type -> idea.context.v1.GetProfileRequest
-	36, // 47: idea.context.v1.ContextService.ComposeContext:input_type -> idea.context.v1.ComposeContextRequest
-	38, // 48: idea.context.v1.ContextService.RenderInjection:input_type -> idea.context.v1.RenderInjectionRequest
-	11, // 49: idea.context.v1.ContextService.GetSettings:output_type -> idea.context.v1.GetSettingsResponse
-	13, // 50: idea.context.v1.ContextService.SaveSettings:output_type -> idea.context.v1.SaveSettingsResponse
-	15, // 51: idea.context.v1.ContextService.GetRules:output_type -> idea.context.v1.GetRulesResponse
-	17, // 52: idea.context.v1.ContextService.SaveRules:output_type -> idea.context.v1.SaveRulesResponse
-	19, // 53: idea.context.v1.ContextService.ListPersonas:output_type -> idea.context.v1.ListPersonasResponse
-	21, // 54: idea.context.v1.ContextService.GetPersona:output_type -> idea.context.v1.GetPersonaResponse
-	23, // 55: idea.context.v1.ContextService.SavePersona:output_type -> idea.context.v1.SavePersonaResponse
-	25, // 56: idea.context.v1.ContextService.DeletePersona:output_type -> idea.context.v1.DeletePersonaResponse
-	27, // 57: idea.context.v1.ContextService.ListSkills:output_type -> idea.context.v1.ListSkillsResponse
-	29, // 58: idea.context.v1.ContextService.GetSkill:output_type -> idea.context.v1.GetSkillResponse
-	31, // 59: idea.context.v1.ContextService.SaveSkill:output_type -> idea.context.v1.SaveSkillResponse
-	33, // 60: idea.context.v1.ContextService.ListProfiles:output_type -> idea.context.v1.ListProfilesResponse
-	35, // 61: idea.context.v1.ContextService.GetProfile:output_type -> idea.context.v1.GetProfileResponse
-	37, // 62: idea.context.v1.ContextService.ComposeContext:output_type -> idea.context.v1.ComposeContextResponse
-	39, // 63: idea.context.v1.ContextService.RenderInjection:output_type -> idea.context.v1.RenderInjectionResponse
-	49, // [49:64] is the sub-list for method output_type
-	34, // [34:49] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	45, // 4: idea.context.v1.Carrier.kinds:type_name -> idea.type.v1.LaunchKind
+	46, // 5: idea.context.v1.Carrier.workspace:type_name -> idea.type.v1.Workspace
+	47, // 6: idea.context.v1.Carrier.strategy:type_name -> idea.type.v1.Strategy
+	48, // 7: idea.context.v1.Carrier.applies:type_name -> idea.type.v1.Applies
+	8,  // 8: idea.context.v1.EffectiveContext.sections:type_name -> idea.context.v1.Section
+	49, // 9: idea.context.v1.Section.report:type_name -> idea.type.v1.SectionReport
+	50, // 10: idea.context.v1.NoteInput.form:type_name -> idea.type.v1.NoteForm
+	0,  // 11: idea.context.v1.GetSettingsResponse.settings:type_name -> idea.context.v1.Settings
+	0,  // 12: idea.context.v1.SaveSettingsRequest.settings:type_name -> idea.context.v1.Settings
+	0,  // 13: idea.context.v1.SaveSettingsResponse.settings:type_name -> idea.context.v1.Settings
+	2,  // 14: idea.context.v1.GetRulesResponse.rules:type_name -> idea.context.v1.Rules
+	2,  // 15: idea.context.v1.SaveRulesRequest.rules:type_name -> idea.context.v1.Rules
+	2,  // 16: idea.context.v1.SaveRulesResponse.rules:type_name -> idea.context.v1.Rules
+	3,  // 17: idea.context.v1.ListPersonasResponse.personas:type_name -> idea.context.v1.Persona
+	3,  // 18: idea.context.v1.GetPersonaResponse.persona:type_name -> idea.context.v1.Persona
+	3,  // 19: idea.context.v1.SavePersonaRequest.persona:type_name -> idea.context.v1.Persona
+	3,  // 20: idea.context.v1.SavePersonaResponse.persona:type_name -> idea.context.v1.Persona
+	4,  // 21: idea.context.v1.ListSkillsResponse.skills:type_name -> idea.context.v1.Skill
+	4,  // 22: idea.context.v1.GetSkillResponse.skill:type_name -> idea.context.v1.Skill
+	4,  // 23: idea.context.v1.SaveSkillRequest.skill:type_name -> idea.context.v1.Skill
+	4,  // 24: idea.context.v1.SaveSkillResponse.skill:type_name -> idea.context.v1.Skill
+	5,  // 25: idea.context.v1.ListProfilesResponse.profiles:type_name -> idea.context.v1.Profile
+	5,  // 26: idea.context.v1.GetProfileResponse.profile:type_name -> idea.context.v1.Profile
+	9,  // 27: idea.context.v1.ComposeContextRequest.notes:type_name -> idea.context.v1.NoteInput
+	7,  // 28: idea.context.v1.ComposeContextResponse.context:type_name -> idea.context.v1.EffectiveContext
+	51, // 29: idea.context.v1.ComposeContextResponse.left_out:type_name -> idea.type.v1.LeftOut
+	7,  // 30: idea.context.v1.RenderInjectionRequest.context:type_name -> idea.context.v1.EffectiveContext
+	45, // 31: idea.context.v1.RenderInjectionRequest.kind:type_name -> idea.type.v1.LaunchKind
+	46, // 32: idea.context.v1.RenderInjectionRequest.workspace:type_name -> idea.type.v1.Workspace
+	47, // 33: idea.context.v1.RenderInjectionRequest.strategy:type_name -> idea.type.v1.Strategy
+	52, // 34: idea.context.v1.RenderInjectionResponse.injection:type_name -> idea.type.v1.Injection
+	43, // 35: idea.context.v1.WatchDocumentsResponse.document:type_name -> idea.context.v1.Document
+	42, // 36: idea.context.v1.WatchDocumentsResponse.synced:type_name -> idea.context.v1.DocumentsSynced
+	53, // 37: idea.context.v1.Document.section:type_name -> idea.type.v1.SectionKind
+	10, // 38: idea.context.v1.ContextService.GetSettings:input_type -> idea.context.v1.GetSettingsRequest
+	12, // 39: idea.context.v1.ContextService.SaveSettings:input_type -> idea.context.v1.SaveSettingsRequest
+	14, // 40: idea.context.v1.ContextService.GetRules:input_type -> idea.context.v1.GetRulesRequest
+	16, // 41: idea.context.v1.ContextService.SaveRules:input_type -> idea.context.v1.SaveRulesRequest
+	18, // 42: idea.context.v1.ContextService.ListPersonas:input_type -> idea.context.v1.ListPersonasRequest
+	20, // 43: idea.context.v1.ContextService.GetPersona:input_type -> idea.context.v1.GetPersonaRequest
+	22, // 44: idea.context.v1.ContextService.SavePersona:input_type -> idea.context.v1.SavePersonaRequest
+	24, // 45: idea.context.v1.ContextService.DeletePersona:input_type -> idea.context.v1.DeletePersonaRequest
+	26, // 46: idea.context.v1.ContextService.ListSkills:input_type -> idea.context.v1.ListSkillsRequest
+	28, // 47: idea.context.v1.ContextService.GetSkill:input_type -> idea.context.v1.GetSkillRequest
+	30, // 48: idea.context.v1.ContextService.SaveSkill:input_type -> idea.context.v1.SaveSkillRequest
+	32, // 49: idea.context.v1.ContextService.ListProfiles:input_type -> idea.context.v1.ListProfilesRequest
+	34, // 50: idea.context.v1.ContextService.GetProfile:input_type -> idea.context.v1.GetProfileRequest
+	40, // 51: idea.context.v1.ContextService.WatchDocuments:input_type -> idea.context.v1.WatchDocumentsRequest
+	36, // 52: idea.context.v1.ContextService.ComposeContext:input_type -> idea.context.v1.ComposeContextRequest
+	38, // 53: idea.context.v1.ContextService.RenderInjection:input_type -> idea.context.v1.RenderInjectionRequest
+	11, // 54: idea.context.v1.ContextService.GetSettings:output_type -> idea.context.v1.GetSettingsResponse
+	13, // 55: idea.context.v1.ContextService.SaveSettings:output_type -> idea.context.v1.SaveSettingsResponse
+	15, // 56: idea.context.v1.ContextService.GetRules:output_type -> idea.context.v1.GetRulesResponse
+	17, // 57: idea.context.v1.ContextService.SaveRules:output_type -> idea.context.v1.SaveRulesResponse
+	19, // 58: idea.context.v1.ContextService.ListPersonas:output_type -> idea.context.v1.ListPersonasResponse
+	21, // 59: idea.context.v1.ContextService.GetPersona:output_type -> idea.context.v1.GetPersonaResponse
+	23, // 60: idea.context.v1.ContextService.SavePersona:output_type -> idea.context.v1.SavePersonaResponse
+	25, // 61: idea.context.v1.ContextService.DeletePersona:output_type -> idea.context.v1.DeletePersonaResponse
+	27, // 62: idea.context.v1.ContextService.ListSkills:output_type -> idea.context.v1.ListSkillsResponse
+	29, // 63: idea.context.v1.ContextService.GetSkill:output_type -> idea.context.v1.GetSkillResponse
+	31, // 64: idea.context.v1.ContextService.SaveSkill:output_type -> idea.context.v1.SaveSkillResponse
+	33, // 65: idea.context.v1.ContextService.ListProfiles:output_type -> idea.context.v1.ListProfilesResponse
+	35, // 66: idea.context.v1.ContextService.GetProfile:output_type -> idea.context.v1.GetProfileResponse
+	41, // 67: idea.context.v1.ContextService.WatchDocuments:output_type -> idea.context.v1.WatchDocumentsResponse
+	37, // 68: idea.context.v1.ContextService.ComposeContext:output_type -> idea.context.v1.ComposeContextResponse
+	39, // 69: idea.context.v1.ContextService.RenderInjection:output_type -> idea.context.v1.RenderInjectionResponse
+	54, // [54:70] is the sub-list for method output_type
+	38, // [38:54] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_idea_context_v1_context_proto_init() }
@@ -3101,13 +3400,18 @@ func file_idea_context_v1_context_proto_init() {
 	if File_idea_context_v1_context_proto != nil {
 		return
 	}
+	file_idea_context_v1_context_proto_msgTypes[41].OneofWrappers = []any{
+		(*WatchDocumentsResponse_Document)(nil),
+		(*WatchDocumentsResponse_DeletedPath)(nil),
+		(*WatchDocumentsResponse_Synced)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_context_v1_context_proto_rawDesc), len(file_idea_context_v1_context_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

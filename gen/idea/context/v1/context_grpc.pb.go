@@ -35,6 +35,7 @@ const (
 	ContextService_SaveSkill_FullMethodName       = "/idea.context.v1.ContextService/SaveSkill"
 	ContextService_ListProfiles_FullMethodName    = "/idea.context.v1.ContextService/ListProfiles"
 	ContextService_GetProfile_FullMethodName      = "/idea.context.v1.ContextService/GetProfile"
+	ContextService_WatchDocuments_FullMethodName  = "/idea.context.v1.ContextService/WatchDocuments"
 	ContextService_ComposeContext_FullMethodName  = "/idea.context.v1.ContextService/ComposeContext"
 	ContextService_RenderInjection_FullMethodName = "/idea.context.v1.ContextService/RenderInjection"
 )
@@ -76,6 +77,13 @@ type ContextServiceClient interface {
 	ListProfiles(ctx context.Context, in *ListProfilesRequest, opts ...grpc.CallOption) (*ListProfilesResponse, error)
 	// Gets one profile.
 	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
+	// Streams what an effective context is composed of beside notes: settings,
+	// rules and the files they name, personas and skills, without their texts;
+	// then `synced`, then every change until the caller ends it. Versions may be
+	// skipped, a deletion never is. Files outside .ideai/ are looked at every two
+	// seconds. A watcher that falls behind is ended with WATCH_LAGGED and
+	// watches again.
+	WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error)
 	// Composes an agent's effective context. Equal inputs give equal bytes and
 	// an equal digest. Fails with OVER_BUDGET when sections that are never cut
 	// (rules, persona, capabilities) exceed their budget.
@@ -225,6 +233,25 @@ func (c *contextServiceClient) GetProfile(ctx context.Context, in *GetProfileReq
 	return out, nil
 }
 
+func (c *contextServiceClient) WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ContextService_ServiceDesc.Streams[0], ContextService_WatchDocuments_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchDocumentsRequest, WatchDocumentsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ContextService_WatchDocumentsClient = grpc.ServerStreamingClient[WatchDocumentsResponse]
+
 func (c *contextServiceClient) ComposeContext(ctx context.Context, in *ComposeContextRequest, opts ...grpc.CallOption) (*ComposeContextResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ComposeContextResponse)
@@ -282,6 +309,13 @@ type ContextServiceServer interface {
 	ListProfiles(context.Context, *ListProfilesRequest) (*ListProfilesResponse, error)
 	// Gets one profile.
 	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
+	// Streams what an effective context is composed of beside notes: settings,
+	// rules and the files they name, personas and skills, without their texts;
+	// then `synced`, then every change until the caller ends it. Versions may be
+	// skipped, a deletion never is. Files outside .ideai/ are looked at every two
+	// seconds. A watcher that falls behind is ended with WATCH_LAGGED and
+	// watches again.
+	WatchDocuments(*WatchDocumentsRequest, grpc.ServerStreamingServer[WatchDocumentsResponse]) error
 	// Composes an agent's effective context. Equal inputs give equal bytes and
 	// an equal digest. Fails with OVER_BUDGET when sections that are never cut
 	// (rules, persona, capabilities) exceed their budget.
@@ -339,6 +373,9 @@ func (UnimplementedContextServiceServer) ListProfiles(context.Context, *ListProf
 }
 func (UnimplementedContextServiceServer) GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetProfile not implemented")
+}
+func (UnimplementedContextServiceServer) WatchDocuments(*WatchDocumentsRequest, grpc.ServerStreamingServer[WatchDocumentsResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchDocuments not implemented")
 }
 func (UnimplementedContextServiceServer) ComposeContext(context.Context, *ComposeContextRequest) (*ComposeContextResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ComposeContext not implemented")
@@ -601,6 +638,17 @@ func _ContextService_GetProfile_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_WatchDocuments_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchDocumentsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ContextServiceServer).WatchDocuments(m, &grpc.GenericServerStream[WatchDocumentsRequest, WatchDocumentsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ContextService_WatchDocumentsServer = grpc.ServerStreamingServer[WatchDocumentsResponse]
+
 func _ContextService_ComposeContext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ComposeContextRequest)
 	if err := dec(in); err != nil {
@@ -705,6 +753,12 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ContextService_RenderInjection_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchDocuments",
+			Handler:       _ContextService_WatchDocuments_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "idea/context/v1/context.proto",
 }

@@ -230,6 +230,125 @@ func (LaunchState) EnumDescriptor() ([]byte, []int) {
 	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{2}
 }
 
+// ContextState says how far what an agent was told is behind.
+type ContextState int32
+
+const (
+	// Not known; never sent.
+	ContextState_CONTEXT_STATE_UNSPECIFIED ContextState = 0
+	// It was told what it would be told now.
+	ContextState_CONTEXT_STATE_CURRENT ContextState = 1
+	// It would be told something else now.
+	ContextState_CONTEXT_STATE_STALE ContextState = 2
+	// Its files hold what it would be told now; the model takes it later, when
+	// `applies` says.
+	ContextState_CONTEXT_STATE_PENDING ContextState = 3
+)
+
+// Enum value maps for ContextState.
+var (
+	ContextState_name = map[int32]string{
+		0: "CONTEXT_STATE_UNSPECIFIED",
+		1: "CONTEXT_STATE_CURRENT",
+		2: "CONTEXT_STATE_STALE",
+		3: "CONTEXT_STATE_PENDING",
+	}
+	ContextState_value = map[string]int32{
+		"CONTEXT_STATE_UNSPECIFIED": 0,
+		"CONTEXT_STATE_CURRENT":     1,
+		"CONTEXT_STATE_STALE":       2,
+		"CONTEXT_STATE_PENDING":     3,
+	}
+)
+
+func (x ContextState) Enum() *ContextState {
+	p := new(ContextState)
+	*p = x
+	return p
+}
+
+func (x ContextState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ContextState) Descriptor() protoreflect.EnumDescriptor {
+	return file_idea_launcher_v1_launcher_proto_enumTypes[3].Descriptor()
+}
+
+func (ContextState) Type() protoreflect.EnumType {
+	return &file_idea_launcher_v1_launcher_proto_enumTypes[3]
+}
+
+func (x ContextState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ContextState.Descriptor instead.
+func (ContextState) EnumDescriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{3}
+}
+
+// DiffOp says what became of a line.
+type DiffOp int32
+
+const (
+	// Not known; never sent.
+	DiffOp_DIFF_OP_UNSPECIFIED DiffOp = 0
+	// On both sides: context of a change.
+	DiffOp_DIFF_OP_SAME DiffOp = 1
+	// On the new side only.
+	DiffOp_DIFF_OP_ADDED DiffOp = 2
+	// On the old side only.
+	DiffOp_DIFF_OP_REMOVED DiffOp = 3
+	// Equal lines between changes that were left out; text says how many.
+	DiffOp_DIFF_OP_SKIPPED DiffOp = 4
+)
+
+// Enum value maps for DiffOp.
+var (
+	DiffOp_name = map[int32]string{
+		0: "DIFF_OP_UNSPECIFIED",
+		1: "DIFF_OP_SAME",
+		2: "DIFF_OP_ADDED",
+		3: "DIFF_OP_REMOVED",
+		4: "DIFF_OP_SKIPPED",
+	}
+	DiffOp_value = map[string]int32{
+		"DIFF_OP_UNSPECIFIED": 0,
+		"DIFF_OP_SAME":        1,
+		"DIFF_OP_ADDED":       2,
+		"DIFF_OP_REMOVED":     3,
+		"DIFF_OP_SKIPPED":     4,
+	}
+)
+
+func (x DiffOp) Enum() *DiffOp {
+	p := new(DiffOp)
+	*p = x
+	return p
+}
+
+func (x DiffOp) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DiffOp) Descriptor() protoreflect.EnumDescriptor {
+	return file_idea_launcher_v1_launcher_proto_enumTypes[4].Descriptor()
+}
+
+func (DiffOp) Type() protoreflect.EnumType {
+	return &file_idea_launcher_v1_launcher_proto_enumTypes[4]
+}
+
+func (x DiffOp) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DiffOp.Descriptor instead.
+func (DiffOp) EnumDescriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{4}
+}
+
 // GetServerInfoRequest is empty.
 type GetServerInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1628,9 +1747,17 @@ type PrepareLaunchRequest struct {
 	// The person's own arguments for the CLI, passed on untouched.
 	PassthroughArgs []string `protobuf:"bytes,13,rep,name=passthrough_args,json=passthroughArgs,proto3" json:"passthrough_args,omitempty"`
 	// What the host knows.
-	Host          *Host `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Host *Host `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
+	// The context_digest of the plan that this session was last told; empty for
+	// a new session, and after the CLI compacted it. When it still holds, the
+	// plan says context_unchanged.
+	IfContextDigest string `protobuf:"bytes,15,opt,name=if_context_digest,json=ifContextDigest,proto3" json:"if_context_digest,omitempty"`
+	// The stable_digest of that same plan. When it still holds and the context
+	// does not, only the volatile sections are sent again where the CLI can
+	// take them alone.
+	IfStableDigest string `protobuf:"bytes,16,opt,name=if_stable_digest,json=ifStableDigest,proto3" json:"if_stable_digest,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PrepareLaunchRequest) Reset() {
@@ -1761,6 +1888,20 @@ func (x *PrepareLaunchRequest) GetHost() *Host {
 	return nil
 }
 
+func (x *PrepareLaunchRequest) GetIfContextDigest() string {
+	if x != nil {
+		return x.IfContextDigest
+	}
+	return ""
+}
+
+func (x *PrepareLaunchRequest) GetIfStableDigest() string {
+	if x != nil {
+		return x.IfStableDigest
+	}
+	return ""
+}
+
 // PrepareLaunchResponse has the plan.
 type PrepareLaunchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1822,7 +1963,8 @@ type LaunchPlan struct {
 	// The workspace used.
 	Workspace v1.Workspace `protobuf:"varint,5,opt,name=workspace,proto3,enum=idea.type.v1.Workspace" json:"workspace,omitempty"`
 	// Absolute path of the launch's own directory; the host creates it 0700 and
-	// removes it when the launch ends.
+	// removes it when the launch ends. It is named by the launch, that of a
+	// structured turn by its conversation: every turn has equal paths.
 	SideDirectory string `protobuf:"bytes,6,opt,name=side_directory,json=sideDirectory,proto3" json:"side_directory,omitempty"`
 	// The program and all its arguments.
 	Argv []*v1.Arg `protobuf:"bytes,7,rep,name=argv,proto3" json:"argv,omitempty"`
@@ -1854,6 +1996,13 @@ type LaunchPlan struct {
 	Warnings []*Warning `protobuf:"bytes,20,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// When the agent's token expires; `ideai mcp` renews it before.
 	TokenExpireTime *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=token_expire_time,json=tokenExpireTime,proto3" json:"token_expire_time,omitempty"`
+	// True when the session already has this context. The plan then leaves the
+	// context out where each launch would add it to the history once more, and
+	// gives it at equal bytes and paths where the CLI reads it at each start and
+	// would tell the model that it is gone.
+	ContextUnchanged bool `protobuf:"varint,22,opt,name=context_unchanged,json=contextUnchanged,proto3" json:"context_unchanged,omitempty"`
+	// True when the plan carries the volatile sections only.
+	StableUnchanged bool `protobuf:"varint,23,opt,name=stable_unchanged,json=stableUnchanged,proto3" json:"stable_unchanged,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -2033,6 +2182,20 @@ func (x *LaunchPlan) GetTokenExpireTime() *timestamppb.Timestamp {
 		return x.TokenExpireTime
 	}
 	return nil
+}
+
+func (x *LaunchPlan) GetContextUnchanged() bool {
+	if x != nil {
+		return x.ContextUnchanged
+	}
+	return false
+}
+
+func (x *LaunchPlan) GetStableUnchanged() bool {
+	if x != nil {
+		return x.StableUnchanged
+	}
+	return false
 }
 
 // Identity is who acts in a launch; the agent's token names the same.
@@ -2688,6 +2851,7 @@ type ReportLaunchRequest struct {
 	//
 	//	*ReportLaunchRequest_Started
 	//	*ReportLaunchRequest_Exited
+	//	*ReportLaunchRequest_Refreshed
 	Event         isReportLaunchRequest_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2762,6 +2926,15 @@ func (x *ReportLaunchRequest) GetExited() *LaunchExited {
 	return nil
 }
 
+func (x *ReportLaunchRequest) GetRefreshed() *LaunchRefreshed {
+	if x != nil {
+		if x, ok := x.Event.(*ReportLaunchRequest_Refreshed); ok {
+			return x.Refreshed
+		}
+	}
+	return nil
+}
+
 type isReportLaunchRequest_Event interface {
 	isReportLaunchRequest_Event()
 }
@@ -2776,9 +2949,17 @@ type ReportLaunchRequest_Exited struct {
 	Exited *LaunchExited `protobuf:"bytes,4,opt,name=exited,proto3,oneof"`
 }
 
+type ReportLaunchRequest_Refreshed struct {
+	// The host rewrote the launch's files as RefreshContext told. Fails with
+	// STALE_ETAG when the context changed again since.
+	Refreshed *LaunchRefreshed `protobuf:"bytes,5,opt,name=refreshed,proto3,oneof"`
+}
+
 func (*ReportLaunchRequest_Started) isReportLaunchRequest_Event() {}
 
 func (*ReportLaunchRequest_Exited) isReportLaunchRequest_Event() {}
+
+func (*ReportLaunchRequest_Refreshed) isReportLaunchRequest_Event() {}
 
 // LaunchStarted says that the CLI's process started.
 type LaunchStarted struct {
@@ -2890,6 +3071,52 @@ func (x *LaunchExited) GetDuration() *durationpb.Duration {
 	return nil
 }
 
+// LaunchRefreshed says that a launch's files hold a newer context.
+type LaunchRefreshed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context_digest of what they hold now.
+	ContextDigest string `protobuf:"bytes,1,opt,name=context_digest,json=contextDigest,proto3" json:"context_digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaunchRefreshed) Reset() {
+	*x = LaunchRefreshed{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchRefreshed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchRefreshed) ProtoMessage() {}
+
+func (x *LaunchRefreshed) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchRefreshed.ProtoReflect.Descriptor instead.
+func (*LaunchRefreshed) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *LaunchRefreshed) GetContextDigest() string {
+	if x != nil {
+		return x.ContextDigest
+	}
+	return ""
+}
+
 // ReportLaunchResponse is empty.
 type ReportLaunchResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2899,7 +3126,7 @@ type ReportLaunchResponse struct {
 
 func (x *ReportLaunchResponse) Reset() {
 	*x = ReportLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +3138,7 @@ func (x *ReportLaunchResponse) String() string {
 func (*ReportLaunchResponse) ProtoMessage() {}
 
 func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3151,7 @@ func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportLaunchResponse.ProtoReflect.Descriptor instead.
 func (*ReportLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
 }
 
 // Launch is the record of one launch: what was sent and why, inputs by digest.
@@ -2961,14 +3188,17 @@ type Launch struct {
 	// The process, once it started.
 	Started *LaunchStarted `protobuf:"bytes,15,opt,name=started,proto3" json:"started,omitempty"`
 	// The end, once it came.
-	Exited        *LaunchExited `protobuf:"bytes,16,opt,name=exited,proto3" json:"exited,omitempty"`
+	Exited *LaunchExited `protobuf:"bytes,16,opt,name=exited,proto3" json:"exited,omitempty"`
+	// The last refresh, if any. One that applies at the next turn has replaced
+	// context_digest and sections; a later one waits beside them.
+	Refresh       *Refresh `protobuf:"bytes,17,opt,name=refresh,proto3" json:"refresh,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2980,7 +3210,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2993,7 +3223,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Launch) GetLaunchId() string {
@@ -3108,6 +3338,77 @@ func (x *Launch) GetExited() *LaunchExited {
 	return nil
 }
 
+func (x *Launch) GetRefresh() *Refresh {
+	if x != nil {
+		return x.Refresh
+	}
+	return nil
+}
+
+// Refresh is a newer context that a host put into a launch's files.
+type Refresh struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its digest.
+	ContextDigest string `protobuf:"bytes,1,opt,name=context_digest,json=contextDigest,proto3" json:"context_digest,omitempty"`
+	// When it was reported.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When the model takes it.
+	Applies       v1.Applies `protobuf:"varint,3,opt,name=applies,proto3,enum=idea.type.v1.Applies" json:"applies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Refresh) Reset() {
+	*x = Refresh{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Refresh) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Refresh) ProtoMessage() {}
+
+func (x *Refresh) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Refresh.ProtoReflect.Descriptor instead.
+func (*Refresh) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Refresh) GetContextDigest() string {
+	if x != nil {
+		return x.ContextDigest
+	}
+	return ""
+}
+
+func (x *Refresh) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Refresh) GetApplies() v1.Applies {
+	if x != nil {
+		return x.Applies
+	}
+	return v1.Applies(0)
+}
+
 // LaunchFile is a file of a launch, by digest.
 type LaunchFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3123,7 +3424,7 @@ type LaunchFile struct {
 
 func (x *LaunchFile) Reset() {
 	*x = LaunchFile{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3135,7 +3436,7 @@ func (x *LaunchFile) String() string {
 func (*LaunchFile) ProtoMessage() {}
 
 func (x *LaunchFile) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3148,7 +3449,7 @@ func (x *LaunchFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchFile.ProtoReflect.Descriptor instead.
 func (*LaunchFile) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LaunchFile) GetPath() string {
@@ -3185,7 +3486,7 @@ type GetLaunchRequest struct {
 
 func (x *GetLaunchRequest) Reset() {
 	*x = GetLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3197,7 +3498,7 @@ func (x *GetLaunchRequest) String() string {
 func (*GetLaunchRequest) ProtoMessage() {}
 
 func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3210,7 +3511,7 @@ func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchRequest.ProtoReflect.Descriptor instead.
 func (*GetLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetLaunchRequest) GetProjectId() string {
@@ -3238,7 +3539,7 @@ type GetLaunchResponse struct {
 
 func (x *GetLaunchResponse) Reset() {
 	*x = GetLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3250,7 +3551,7 @@ func (x *GetLaunchResponse) String() string {
 func (*GetLaunchResponse) ProtoMessage() {}
 
 func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3263,7 +3564,7 @@ func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchResponse.ProtoReflect.Descriptor instead.
 func (*GetLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetLaunchResponse) GetLaunch() *Launch {
@@ -3290,7 +3591,7 @@ type ListLaunchesRequest struct {
 
 func (x *ListLaunchesRequest) Reset() {
 	*x = ListLaunchesRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3302,7 +3603,7 @@ func (x *ListLaunchesRequest) String() string {
 func (*ListLaunchesRequest) ProtoMessage() {}
 
 func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3616,7 @@ func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesRequest.ProtoReflect.Descriptor instead.
 func (*ListLaunchesRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListLaunchesRequest) GetProjectId() string {
@@ -3359,7 +3660,7 @@ type ListLaunchesResponse struct {
 
 func (x *ListLaunchesResponse) Reset() {
 	*x = ListLaunchesResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3371,7 +3672,7 @@ func (x *ListLaunchesResponse) String() string {
 func (*ListLaunchesResponse) ProtoMessage() {}
 
 func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3384,7 +3685,7 @@ func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesResponse.ProtoReflect.Descriptor instead.
 func (*ListLaunchesResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListLaunchesResponse) GetLaunches() []*Launch {
@@ -3410,7 +3711,7 @@ type RenewTokenRequest struct {
 
 func (x *RenewTokenRequest) Reset() {
 	*x = RenewTokenRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3723,7 @@ func (x *RenewTokenRequest) String() string {
 func (*RenewTokenRequest) ProtoMessage() {}
 
 func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3736,7 @@ func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenRequest.ProtoReflect.Descriptor instead.
 func (*RenewTokenRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{46}
 }
 
 // RenewTokenResponse has a fresh token.
@@ -3451,7 +3752,7 @@ type RenewTokenResponse struct {
 
 func (x *RenewTokenResponse) Reset() {
 	*x = RenewTokenResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3463,7 +3764,7 @@ func (x *RenewTokenResponse) String() string {
 func (*RenewTokenResponse) ProtoMessage() {}
 
 func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3476,7 +3777,7 @@ func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenResponse.ProtoReflect.Descriptor instead.
 func (*RenewTokenResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{45}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RenewTokenResponse) GetToken() string {
@@ -3491,6 +3792,854 @@ func (x *RenewTokenResponse) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+// ContextChange says what is different in one section.
+type ContextChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which section.
+	Section v1.SectionKind `protobuf:"varint,1,opt,name=section,proto3,enum=idea.type.v1.SectionKind" json:"section,omitempty"`
+	// Its tokens before; 0 when it was not there.
+	TokensBefore int32 `protobuf:"varint,2,opt,name=tokens_before,json=tokensBefore,proto3" json:"tokens_before,omitempty"`
+	// Its tokens after; 0 when it is not there any more.
+	TokensAfter int32 `protobuf:"varint,3,opt,name=tokens_after,json=tokensAfter,proto3" json:"tokens_after,omitempty"`
+	// Sources that were not used before.
+	AddedSources []string `protobuf:"bytes,4,rep,name=added_sources,json=addedSources,proto3" json:"added_sources,omitempty"`
+	// Sources that are not used any more.
+	RemovedSources []string `protobuf:"bytes,5,rep,name=removed_sources,json=removedSources,proto3" json:"removed_sources,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ContextChange) Reset() {
+	*x = ContextChange{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContextChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContextChange) ProtoMessage() {}
+
+func (x *ContextChange) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContextChange.ProtoReflect.Descriptor instead.
+func (*ContextChange) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ContextChange) GetSection() v1.SectionKind {
+	if x != nil {
+		return x.Section
+	}
+	return v1.SectionKind(0)
+}
+
+func (x *ContextChange) GetTokensBefore() int32 {
+	if x != nil {
+		return x.TokensBefore
+	}
+	return 0
+}
+
+func (x *ContextChange) GetTokensAfter() int32 {
+	if x != nil {
+		return x.TokensAfter
+	}
+	return 0
+}
+
+func (x *ContextChange) GetAddedSources() []string {
+	if x != nil {
+		return x.AddedSources
+	}
+	return nil
+}
+
+func (x *ContextChange) GetRemovedSources() []string {
+	if x != nil {
+		return x.RemovedSources
+	}
+	return nil
+}
+
+// RefreshContextRequest names a launch.
+type RefreshContextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	ProjectId string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	// The launch, which lives.
+	LaunchId      string `protobuf:"bytes,2,opt,name=launch_id,json=launchId,proto3" json:"launch_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshContextRequest) Reset() {
+	*x = RefreshContextRequest{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshContextRequest) ProtoMessage() {}
+
+func (x *RefreshContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshContextRequest.ProtoReflect.Descriptor instead.
+func (*RefreshContextRequest) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *RefreshContextRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+func (x *RefreshContextRequest) GetLaunchId() string {
+	if x != nil {
+		return x.LaunchId
+	}
+	return ""
+}
+
+// RefreshContextResponse says what a refresh of the launch is.
+type RefreshContextResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The launch.
+	LaunchId string `protobuf:"bytes,1,opt,name=launch_id,json=launchId,proto3" json:"launch_id,omitempty"`
+	// Where the launch stands now.
+	State ContextState `protobuf:"varint,2,opt,name=state,proto3,enum=idea.launcher.v1.ContextState" json:"state,omitempty"`
+	// The digest of what it was told.
+	DigestBefore string `protobuf:"bytes,3,opt,name=digest_before,json=digestBefore,proto3" json:"digest_before,omitempty"`
+	// The digest of what it would be told now.
+	DigestAfter string `protobuf:"bytes,4,opt,name=digest_after,json=digestAfter,proto3" json:"digest_after,omitempty"`
+	// How many tokens more that is.
+	TokensDelta int32 `protobuf:"varint,5,opt,name=tokens_delta,json=tokensDelta,proto3" json:"tokens_delta,omitempty"`
+	// What is different, in the order of the sections.
+	Changes []*ContextChange `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
+	// When the model takes a refresh.
+	Applies v1.Applies `protobuf:"varint,7,opt,name=applies,proto3,enum=idea.type.v1.Applies" json:"applies,omitempty"`
+	// Absolute path of the launch's own directory, in which all files lie.
+	SideDirectory string `protobuf:"bytes,8,opt,name=side_directory,json=sideDirectory,proto3" json:"side_directory,omitempty"`
+	// Files to rewrite; none when nothing is stale, and when only a fresh
+	// session takes a newer context.
+	Files []*v1.File `protobuf:"bytes,9,rep,name=files,proto3" json:"files,omitempty"`
+	// What is degraded or worth knowing.
+	Warnings      []*Warning `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshContextResponse) Reset() {
+	*x = RefreshContextResponse{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshContextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshContextResponse) ProtoMessage() {}
+
+func (x *RefreshContextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshContextResponse.ProtoReflect.Descriptor instead.
+func (*RefreshContextResponse) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *RefreshContextResponse) GetLaunchId() string {
+	if x != nil {
+		return x.LaunchId
+	}
+	return ""
+}
+
+func (x *RefreshContextResponse) GetState() ContextState {
+	if x != nil {
+		return x.State
+	}
+	return ContextState_CONTEXT_STATE_UNSPECIFIED
+}
+
+func (x *RefreshContextResponse) GetDigestBefore() string {
+	if x != nil {
+		return x.DigestBefore
+	}
+	return ""
+}
+
+func (x *RefreshContextResponse) GetDigestAfter() string {
+	if x != nil {
+		return x.DigestAfter
+	}
+	return ""
+}
+
+func (x *RefreshContextResponse) GetTokensDelta() int32 {
+	if x != nil {
+		return x.TokensDelta
+	}
+	return 0
+}
+
+func (x *RefreshContextResponse) GetChanges() []*ContextChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *RefreshContextResponse) GetApplies() v1.Applies {
+	if x != nil {
+		return x.Applies
+	}
+	return v1.Applies(0)
+}
+
+func (x *RefreshContextResponse) GetSideDirectory() string {
+	if x != nil {
+		return x.SideDirectory
+	}
+	return ""
+}
+
+func (x *RefreshContextResponse) GetFiles() []*v1.File {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *RefreshContextResponse) GetWarnings() []*Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// WatchContextRequest says what to watch.
+type WatchContextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	ProjectId string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	// One launch; empty = every live launch of the project.
+	LaunchId      string `protobuf:"bytes,2,opt,name=launch_id,json=launchId,proto3" json:"launch_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchContextRequest) Reset() {
+	*x = WatchContextRequest{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchContextRequest) ProtoMessage() {}
+
+func (x *WatchContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchContextRequest.ProtoReflect.Descriptor instead.
+func (*WatchContextRequest) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *WatchContextRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+func (x *WatchContextRequest) GetLaunchId() string {
+	if x != nil {
+		return x.LaunchId
+	}
+	return ""
+}
+
+// WatchContextResponse is one event.
+type WatchContextResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What happened.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*WatchContextResponse_Context
+	//	*WatchContextResponse_EndedLaunchId
+	//	*WatchContextResponse_Synced
+	Event         isWatchContextResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchContextResponse) Reset() {
+	*x = WatchContextResponse{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchContextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchContextResponse) ProtoMessage() {}
+
+func (x *WatchContextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchContextResponse.ProtoReflect.Descriptor instead.
+func (*WatchContextResponse) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *WatchContextResponse) GetEvent() isWatchContextResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *WatchContextResponse) GetContext() *LaunchContext {
+	if x != nil {
+		if x, ok := x.Event.(*WatchContextResponse_Context); ok {
+			return x.Context
+		}
+	}
+	return nil
+}
+
+func (x *WatchContextResponse) GetEndedLaunchId() string {
+	if x != nil {
+		if x, ok := x.Event.(*WatchContextResponse_EndedLaunchId); ok {
+			return x.EndedLaunchId
+		}
+	}
+	return ""
+}
+
+func (x *WatchContextResponse) GetSynced() *ContextsSynced {
+	if x != nil {
+		if x, ok := x.Event.(*WatchContextResponse_Synced); ok {
+			return x.Synced
+		}
+	}
+	return nil
+}
+
+type isWatchContextResponse_Event interface {
+	isWatchContextResponse_Event()
+}
+
+type WatchContextResponse_Context struct {
+	// A launch of the snapshot, a new one, or one whose state or changes are
+	// others than before.
+	Context *LaunchContext `protobuf:"bytes,1,opt,name=context,proto3,oneof"`
+}
+
+type WatchContextResponse_EndedLaunchId struct {
+	// The id of a launch that lives no more.
+	EndedLaunchId string `protobuf:"bytes,2,opt,name=ended_launch_id,json=endedLaunchId,proto3,oneof"`
+}
+
+type WatchContextResponse_Synced struct {
+	// The snapshot is complete; what follows are changes.
+	Synced *ContextsSynced `protobuf:"bytes,3,opt,name=synced,proto3,oneof"`
+}
+
+func (*WatchContextResponse_Context) isWatchContextResponse_Event() {}
+
+func (*WatchContextResponse_EndedLaunchId) isWatchContextResponse_Event() {}
+
+func (*WatchContextResponse_Synced) isWatchContextResponse_Event() {}
+
+// ContextsSynced marks the end of a snapshot.
+type ContextsSynced struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContextsSynced) Reset() {
+	*x = ContextsSynced{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContextsSynced) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContextsSynced) ProtoMessage() {}
+
+func (x *ContextsSynced) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContextsSynced.ProtoReflect.Descriptor instead.
+func (*ContextsSynced) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{53}
+}
+
+// LaunchContext is how far one launch's context is behind.
+type LaunchContext struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The launch.
+	LaunchId string `protobuf:"bytes,1,opt,name=launch_id,json=launchId,proto3" json:"launch_id,omitempty"`
+	// Who was launched.
+	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	// The profile used.
+	ProfileId string `protobuf:"bytes,3,opt,name=profile_id,json=profileId,proto3" json:"profile_id,omitempty"`
+	// Where it stands.
+	State ContextState `protobuf:"varint,4,opt,name=state,proto3,enum=idea.launcher.v1.ContextState" json:"state,omitempty"`
+	// The digest of what it was told.
+	DigestBefore string `protobuf:"bytes,5,opt,name=digest_before,json=digestBefore,proto3" json:"digest_before,omitempty"`
+	// The digest of what it would be told now.
+	DigestAfter string `protobuf:"bytes,6,opt,name=digest_after,json=digestAfter,proto3" json:"digest_after,omitempty"`
+	// How many tokens more that is.
+	TokensDelta int32 `protobuf:"varint,7,opt,name=tokens_delta,json=tokensDelta,proto3" json:"tokens_delta,omitempty"`
+	// What is different, in the order of the sections.
+	Changes []*ContextChange `protobuf:"bytes,8,rep,name=changes,proto3" json:"changes,omitempty"`
+	// When the model takes a refresh.
+	Applies v1.Applies `protobuf:"varint,9,opt,name=applies,proto3,enum=idea.type.v1.Applies" json:"applies,omitempty"`
+	// Why its context cannot be composed now, such as rules that cannot be
+	// read; the state is then STALE. Empty otherwise.
+	Problem       string `protobuf:"bytes,10,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaunchContext) Reset() {
+	*x = LaunchContext{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchContext) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchContext) ProtoMessage() {}
+
+func (x *LaunchContext) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchContext.ProtoReflect.Descriptor instead.
+func (*LaunchContext) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *LaunchContext) GetLaunchId() string {
+	if x != nil {
+		return x.LaunchId
+	}
+	return ""
+}
+
+func (x *LaunchContext) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *LaunchContext) GetProfileId() string {
+	if x != nil {
+		return x.ProfileId
+	}
+	return ""
+}
+
+func (x *LaunchContext) GetState() ContextState {
+	if x != nil {
+		return x.State
+	}
+	return ContextState_CONTEXT_STATE_UNSPECIFIED
+}
+
+func (x *LaunchContext) GetDigestBefore() string {
+	if x != nil {
+		return x.DigestBefore
+	}
+	return ""
+}
+
+func (x *LaunchContext) GetDigestAfter() string {
+	if x != nil {
+		return x.DigestAfter
+	}
+	return ""
+}
+
+func (x *LaunchContext) GetTokensDelta() int32 {
+	if x != nil {
+		return x.TokensDelta
+	}
+	return 0
+}
+
+func (x *LaunchContext) GetChanges() []*ContextChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *LaunchContext) GetApplies() v1.Applies {
+	if x != nil {
+		return x.Applies
+	}
+	return v1.Applies(0)
+}
+
+func (x *LaunchContext) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+// DiffContextRequest names what to compare.
+type DiffContextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	ProjectId string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	// The launch whose context is the old side.
+	LaunchId string `protobuf:"bytes,2,opt,name=launch_id,json=launchId,proto3" json:"launch_id,omitempty"`
+	// The launch whose context is the new side; empty = what the first one would
+	// be told now.
+	OtherLaunchId string `protobuf:"bytes,3,opt,name=other_launch_id,json=otherLaunchId,proto3" json:"other_launch_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffContextRequest) Reset() {
+	*x = DiffContextRequest{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffContextRequest) ProtoMessage() {}
+
+func (x *DiffContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffContextRequest.ProtoReflect.Descriptor instead.
+func (*DiffContextRequest) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *DiffContextRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+func (x *DiffContextRequest) GetLaunchId() string {
+	if x != nil {
+		return x.LaunchId
+	}
+	return ""
+}
+
+func (x *DiffContextRequest) GetOtherLaunchId() string {
+	if x != nil {
+		return x.OtherLaunchId
+	}
+	return ""
+}
+
+// DiffContextResponse is the difference.
+type DiffContextResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The digest of the old side.
+	DigestBefore string `protobuf:"bytes,1,opt,name=digest_before,json=digestBefore,proto3" json:"digest_before,omitempty"`
+	// The digest of the new side.
+	DigestAfter string `protobuf:"bytes,2,opt,name=digest_after,json=digestAfter,proto3" json:"digest_after,omitempty"`
+	// The sections that differ, in their order.
+	Sections      []*SectionDiff `protobuf:"bytes,3,rep,name=sections,proto3" json:"sections,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffContextResponse) Reset() {
+	*x = DiffContextResponse{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffContextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffContextResponse) ProtoMessage() {}
+
+func (x *DiffContextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffContextResponse.ProtoReflect.Descriptor instead.
+func (*DiffContextResponse) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *DiffContextResponse) GetDigestBefore() string {
+	if x != nil {
+		return x.DigestBefore
+	}
+	return ""
+}
+
+func (x *DiffContextResponse) GetDigestAfter() string {
+	if x != nil {
+		return x.DigestAfter
+	}
+	return ""
+}
+
+func (x *DiffContextResponse) GetSections() []*SectionDiff {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
+// SectionDiff is how one section differs.
+type SectionDiff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What changed.
+	Change *ContextChange `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
+	// The lines added, removed and around them, in order; at most 2,000.
+	Lines []*DiffLine `protobuf:"bytes,2,rep,name=lines,proto3" json:"lines,omitempty"`
+	// True when lines were left out because there are more.
+	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// True when a side's text is not kept: the launch is older than the last 30,
+	// or its context is larger than is kept. There are no lines then.
+	TextMissing   bool `protobuf:"varint,4,opt,name=text_missing,json=textMissing,proto3" json:"text_missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SectionDiff) Reset() {
+	*x = SectionDiff{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SectionDiff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SectionDiff) ProtoMessage() {}
+
+func (x *SectionDiff) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SectionDiff.ProtoReflect.Descriptor instead.
+func (*SectionDiff) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *SectionDiff) GetChange() *ContextChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *SectionDiff) GetLines() []*DiffLine {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+func (x *SectionDiff) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
+func (x *SectionDiff) GetTextMissing() bool {
+	if x != nil {
+		return x.TextMissing
+	}
+	return false
+}
+
+// DiffLine is one line of a difference.
+type DiffLine struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What became of it.
+	Op DiffOp `protobuf:"varint,1,opt,name=op,proto3,enum=idea.launcher.v1.DiffOp" json:"op,omitempty"`
+	// The line without its end; long ones are cut.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffLine) Reset() {
+	*x = DiffLine{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffLine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffLine) ProtoMessage() {}
+
+func (x *DiffLine) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffLine.ProtoReflect.Descriptor instead.
+func (*DiffLine) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *DiffLine) GetOp() DiffOp {
+	if x != nil {
+		return x.Op
+	}
+	return DiffOp_DIFF_OP_UNSPECIFIED
+}
+
+func (x *DiffLine) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
 }
 
 var File_idea_launcher_v1_launcher_proto protoreflect.FileDescriptor
@@ -3604,7 +4753,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\bterminal\x18\x04 \x01(\bR\bterminal\x12\x18\n" +
 	"\aarrived\x18\x05 \x01(\bR\aarrived\x129\n" +
 	"\n" +
-	"prove_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"\xbe\x05\n" +
+	"prove_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"\xa6\x06\n" +
 	"\x14PrepareLaunchRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
@@ -3624,9 +4773,11 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\bstrategy\x18\v \x01(\x0e2\x16.idea.type.v1.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x12!\n" +
 	"\acarrier\x18\f \x01(\tB\a\xbaH\x04r\x02(@R\acarrier\x12<\n" +
 	"\x10passthrough_args\x18\r \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x80\b\"\x06r\x04(\xff\xff\aR\x0fpassthroughArgs\x122\n" +
-	"\x04host\x18\x0e \x01(\v2\x16.idea.launcher.v1.HostB\x06\xbaH\x03\xc8\x01\x01R\x04host\"I\n" +
+	"\x04host\x18\x0e \x01(\v2\x16.idea.launcher.v1.HostB\x06\xbaH\x03\xc8\x01\x01R\x04host\x123\n" +
+	"\x11if_context_digest\x18\x0f \x01(\tB\a\xbaH\x04r\x02(@R\x0fifContextDigest\x121\n" +
+	"\x10if_stable_digest\x18\x10 \x01(\tB\a\xbaH\x04r\x02(@R\x0eifStableDigest\"I\n" +
 	"\x15PrepareLaunchResponse\x120\n" +
-	"\x04plan\x18\x01 \x01(\v2\x1c.idea.launcher.v1.LaunchPlanR\x04plan\"\xe3\b\n" +
+	"\x04plan\x18\x01 \x01(\v2\x1c.idea.launcher.v1.LaunchPlanR\x04plan\"\xbb\t\n" +
 	"\n" +
 	"LaunchPlan\x12$\n" +
 	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\x126\n" +
@@ -3653,7 +4804,9 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"mcpServers\x12U\n" +
 	"\x10expected_dialogs\x18\x13 \x03(\v2 .idea.launcher.v1.ExpectedDialogB\b\xbaH\x05\x92\x01\x02\x10\x10R\x0fexpectedDialogs\x12?\n" +
 	"\bwarnings\x18\x14 \x03(\v2\x19.idea.launcher.v1.WarningB\b\xbaH\x05\x92\x01\x02\x10@R\bwarnings\x12F\n" +
-	"\x11token_expire_time\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x0ftokenExpireTime:\x04\x90\xb5\x18\x01\"\xa3\x02\n" +
+	"\x11token_expire_time\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x0ftokenExpireTime\x12+\n" +
+	"\x11context_unchanged\x18\x16 \x01(\bR\x10contextUnchanged\x12)\n" +
+	"\x10stable_unchanged\x18\x17 \x01(\bR\x0fstableUnchanged:\x04\x90\xb5\x18\x01\"\xa3\x02\n" +
 	"\bIdentity\x12&\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\tprojectId\x12(\n" +
@@ -3707,13 +4860,14 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12&\n" +
 	"\tlaunch_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\blaunchId\"<\n" +
 	"\x14AttachLaunchResponse\x12$\n" +
-	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\"\xee\x01\n" +
+	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\"\xb1\x02\n" +
 	"\x13ReportLaunchRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12&\n" +
 	"\tlaunch_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\blaunchId\x12;\n" +
 	"\astarted\x18\x03 \x01(\v2\x1f.idea.launcher.v1.LaunchStartedH\x00R\astarted\x128\n" +
-	"\x06exited\x18\x04 \x01(\v2\x1e.idea.launcher.v1.LaunchExitedH\x00R\x06exitedB\x0e\n" +
+	"\x06exited\x18\x04 \x01(\v2\x1e.idea.launcher.v1.LaunchExitedH\x00R\x06exited\x12A\n" +
+	"\trefreshed\x18\x05 \x01(\v2!.idea.launcher.v1.LaunchRefreshedH\x00R\trefreshedB\x0e\n" +
 	"\x05event\x12\x05\xbaH\x02\b\x01\"e\n" +
 	"\rLaunchStarted\x12\x19\n" +
 	"\x03pid\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00R\x03pid\x129\n" +
@@ -3721,8 +4875,10 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\"b\n" +
 	"\fLaunchExited\x12\x1b\n" +
 	"\texit_code\x18\x01 \x01(\x05R\bexitCode\x125\n" +
-	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\"\x16\n" +
-	"\x14ReportLaunchResponse\"\xd0\x06\n" +
+	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\"C\n" +
+	"\x0fLaunchRefreshed\x120\n" +
+	"\x0econtext_digest\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\rcontextDigest\"\x16\n" +
+	"\x14ReportLaunchResponse\"\x85\a\n" +
 	"\x06Launch\x12$\n" +
 	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\x126\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1a.idea.launcher.v1.IdentityR\bidentity\x12&\n" +
@@ -3742,7 +4898,13 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x05files\x18\r \x03(\v2\x1c.idea.launcher.v1.LaunchFileB\b\xbaH\x05\x92\x01\x02\x10@R\x05files\x12?\n" +
 	"\bwarnings\x18\x0e \x03(\v2\x19.idea.launcher.v1.WarningB\b\xbaH\x05\x92\x01\x02\x10@R\bwarnings\x129\n" +
 	"\astarted\x18\x0f \x01(\v2\x1f.idea.launcher.v1.LaunchStartedR\astarted\x126\n" +
-	"\x06exited\x18\x10 \x01(\v2\x1e.idea.launcher.v1.LaunchExitedR\x06exited\"j\n" +
+	"\x06exited\x18\x10 \x01(\v2\x1e.idea.launcher.v1.LaunchExitedR\x06exited\x123\n" +
+	"\arefresh\x18\x11 \x01(\v2\x19.idea.launcher.v1.RefreshR\arefresh\"\xa7\x01\n" +
+	"\aRefresh\x12.\n" +
+	"\x0econtext_digest\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\rcontextDigest\x12;\n" +
+	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12/\n" +
+	"\aapplies\x18\x03 \x01(\x0e2\x15.idea.type.v1.AppliesR\aapplies\"j\n" +
 	"\n" +
 	"LaunchFile\x12\x1c\n" +
 	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04path\x12\x1f\n" +
@@ -3769,7 +4931,71 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x12RenewTokenResponse\x12!\n" +
 	"\x05token\x18\x01 \x01(\tB\v\xbaH\x05r\x03(\x80 \x80\x01\x01R\x05token\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime:\x04\x90\xb5\x18\x01*\xb0\x01\n" +
+	"expireTime:\x04\x90\xb5\x18\x01\"\xfe\x01\n" +
+	"\rContextChange\x123\n" +
+	"\asection\x18\x01 \x01(\x0e2\x19.idea.type.v1.SectionKindR\asection\x12#\n" +
+	"\rtokens_before\x18\x02 \x01(\x05R\ftokensBefore\x12!\n" +
+	"\ftokens_after\x18\x03 \x01(\x05R\vtokensAfter\x125\n" +
+	"\radded_sources\x18\x04 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\x80\x02\"\x05r\x03(\x80\bR\faddedSources\x129\n" +
+	"\x0fremoved_sources\x18\x05 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\x80\x02\"\x05r\x03(\x80\bR\x0eremovedSources\"i\n" +
+	"\x15RefreshContextRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12&\n" +
+	"\tlaunch_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\blaunchId\"\x93\x04\n" +
+	"\x16RefreshContextResponse\x12$\n" +
+	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\x124\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x1e.idea.launcher.v1.ContextStateR\x05state\x12,\n" +
+	"\rdigest_before\x18\x03 \x01(\tB\a\xbaH\x04r\x02(@R\fdigestBefore\x12*\n" +
+	"\fdigest_after\x18\x04 \x01(\tB\a\xbaH\x04r\x02(@R\vdigestAfter\x12!\n" +
+	"\ftokens_delta\x18\x05 \x01(\x05R\vtokensDelta\x12C\n" +
+	"\achanges\x18\x06 \x03(\v2\x1f.idea.launcher.v1.ContextChangeB\b\xbaH\x05\x92\x01\x02\x10\bR\achanges\x12/\n" +
+	"\aapplies\x18\a \x01(\x0e2\x15.idea.type.v1.AppliesR\aapplies\x12/\n" +
+	"\x0eside_directory\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\rsideDirectory\x122\n" +
+	"\x05files\x18\t \x03(\v2\x12.idea.type.v1.FileB\b\xbaH\x05\x92\x01\x02\x10@R\x05files\x12?\n" +
+	"\bwarnings\x18\n" +
+	" \x03(\v2\x19.idea.launcher.v1.WarningB\b\xbaH\x05\x92\x01\x02\x10@R\bwarnings:\x04\x90\xb5\x18\x01\"j\n" +
+	"\x13WatchContextRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12)\n" +
+	"\tlaunch_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\blaunchId\"\xcb\x01\n" +
+	"\x14WatchContextResponse\x12;\n" +
+	"\acontext\x18\x01 \x01(\v2\x1f.idea.launcher.v1.LaunchContextH\x00R\acontext\x121\n" +
+	"\x0fended_launch_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02(?H\x00R\rendedLaunchId\x12:\n" +
+	"\x06synced\x18\x03 \x01(\v2 .idea.launcher.v1.ContextsSyncedH\x00R\x06syncedB\a\n" +
+	"\x05event\"\x10\n" +
+	"\x0eContextsSynced\"\xe2\x03\n" +
+	"\rLaunchContext\x12$\n" +
+	"\tlaunch_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(?R\blaunchId\x126\n" +
+	"\bidentity\x18\x02 \x01(\v2\x1a.idea.launcher.v1.IdentityR\bidentity\x12&\n" +
+	"\n" +
+	"profile_id\x18\x03 \x01(\tB\a\xbaH\x04r\x02(?R\tprofileId\x124\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1e.idea.launcher.v1.ContextStateR\x05state\x12,\n" +
+	"\rdigest_before\x18\x05 \x01(\tB\a\xbaH\x04r\x02(@R\fdigestBefore\x12*\n" +
+	"\fdigest_after\x18\x06 \x01(\tB\a\xbaH\x04r\x02(@R\vdigestAfter\x12!\n" +
+	"\ftokens_delta\x18\a \x01(\x05R\vtokensDelta\x12C\n" +
+	"\achanges\x18\b \x03(\v2\x1f.idea.launcher.v1.ContextChangeB\b\xbaH\x05\x92\x01\x02\x10\bR\achanges\x12/\n" +
+	"\aapplies\x18\t \x01(\x0e2\x15.idea.type.v1.AppliesR\aapplies\x12\"\n" +
+	"\aproblem\x18\n" +
+	" \x01(\tB\b\xbaH\x05r\x03(\x80\bR\aproblem\"\x9c\x01\n" +
+	"\x12DiffContextRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12&\n" +
+	"\tlaunch_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\blaunchId\x124\n" +
+	"\x0fother_launch_id\x18\x03 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\rotherLaunchId\"\xb4\x01\n" +
+	"\x13DiffContextResponse\x12,\n" +
+	"\rdigest_before\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\fdigestBefore\x12*\n" +
+	"\fdigest_after\x18\x02 \x01(\tB\a\xbaH\x04r\x02(@R\vdigestAfter\x12C\n" +
+	"\bsections\x18\x03 \x03(\v2\x1d.idea.launcher.v1.SectionDiffB\b\xbaH\x05\x92\x01\x02\x10\bR\bsections\"\xc4\x01\n" +
+	"\vSectionDiff\x127\n" +
+	"\x06change\x18\x01 \x01(\v2\x1f.idea.launcher.v1.ContextChangeR\x06change\x12;\n" +
+	"\x05lines\x18\x02 \x03(\v2\x1a.idea.launcher.v1.DiffLineB\t\xbaH\x06\x92\x01\x03\x10\xd0\x0fR\x05lines\x12\x1c\n" +
+	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x12!\n" +
+	"\ftext_missing\x18\x04 \x01(\bR\vtextMissing\"R\n" +
+	"\bDiffLine\x12(\n" +
+	"\x02op\x18\x01 \x01(\x0e2\x18.idea.launcher.v1.DiffOpR\x02op\x12\x1c\n" +
+	"\x04text\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04text*\xb0\x01\n" +
 	"\n" +
 	"DialogKind\x12\x1b\n" +
 	"\x17DIALOG_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -3792,7 +5018,18 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x15LAUNCH_STATE_PREPARED\x10\x01\x12\x18\n" +
 	"\x14LAUNCH_STATE_RUNNING\x10\x02\x12\x17\n" +
 	"\x13LAUNCH_STATE_EXITED\x10\x03\x12\x15\n" +
-	"\x11LAUNCH_STATE_LOST\x10\x042\xb0\f\n" +
+	"\x11LAUNCH_STATE_LOST\x10\x04*|\n" +
+	"\fContextState\x12\x1d\n" +
+	"\x19CONTEXT_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15CONTEXT_STATE_CURRENT\x10\x01\x12\x17\n" +
+	"\x13CONTEXT_STATE_STALE\x10\x02\x12\x19\n" +
+	"\x15CONTEXT_STATE_PENDING\x10\x03*p\n" +
+	"\x06DiffOp\x12\x17\n" +
+	"\x13DIFF_OP_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fDIFF_OP_SAME\x10\x01\x12\x11\n" +
+	"\rDIFF_OP_ADDED\x10\x02\x12\x13\n" +
+	"\x0fDIFF_OP_REMOVED\x10\x03\x12\x13\n" +
+	"\x0fDIFF_OP_SKIPPED\x10\x042\xf2\x0e\n" +
 	"\x0fLauncherService\x12l\n" +
 	"\rGetServerInfo\x12&.idea.launcher.v1.GetServerInfoRequest\x1a'.idea.launcher.v1.GetServerInfoResponse\"\n" +
 	"\x8a\xb5\x18\x03\x01\x02\x03\x90\x02\x01\x12R\n" +
@@ -3808,7 +5045,10 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\fAttachLaunch\x12%.idea.launcher.v1.AttachLaunchRequest\x1a&.idea.launcher.v1.AttachLaunchResponse\"\b\x8a\xb5\x18\x01\x03\x90\x02\x020\x01\x12g\n" +
 	"\fReportLaunch\x12%.idea.launcher.v1.ReportLaunchRequest\x1a&.idea.launcher.v1.ReportLaunchResponse\"\b\x8a\xb5\x18\x01\x03\x90\x02\x02\x12_\n" +
 	"\tGetLaunch\x12\".idea.launcher.v1.GetLaunchRequest\x1a#.idea.launcher.v1.GetLaunchResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12h\n" +
-	"\fListLaunches\x12%.idea.launcher.v1.ListLaunchesRequest\x1a&.idea.launcher.v1.ListLaunchesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12a\n" +
+	"\fListLaunches\x12%.idea.launcher.v1.ListLaunchesRequest\x1a&.idea.launcher.v1.ListLaunchesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12n\n" +
+	"\x0eRefreshContext\x12'.idea.launcher.v1.RefreshContextRequest\x1a(.idea.launcher.v1.RefreshContextResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12j\n" +
+	"\fWatchContext\x12%.idea.launcher.v1.WatchContextRequest\x1a&.idea.launcher.v1.WatchContextResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x010\x01\x12d\n" +
+	"\vDiffContext\x12$.idea.launcher.v1.DiffContextRequest\x1a%.idea.launcher.v1.DiffContextResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x01\x12a\n" +
 	"\n" +
 	"RenewToken\x12#.idea.launcher.v1.RenewTokenRequest\x1a$.idea.launcher.v1.RenewTokenResponse\"\b\x8a\xb5\x18\x01\x01\x90\x02\x01B\xc2\x01\n" +
 	"\x14com.idea.launcher.v1B\rLauncherProtoP\x01Z9github.com/idea-ide/ideai/gen/idea/launcher/v1;launcherv1\xa2\x02\x03ILX\xaa\x02\x10Idea.Launcher.V1\xca\x02\x10Idea\\Launcher\\V1\xe2\x02\x1cIdea\\Launcher\\V1\\GPBMetadata\xea\x02\x12Idea::Launcher::V1b\x06proto3"
@@ -3825,164 +5065,206 @@ func file_idea_launcher_v1_launcher_proto_rawDescGZIP() []byte {
 	return file_idea_launcher_v1_launcher_proto_rawDescData
 }
 
-var file_idea_launcher_v1_launcher_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_idea_launcher_v1_launcher_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(DialogKind)(0),                   // 0: idea.launcher.v1.DialogKind
 	(WarningKind)(0),                  // 1: idea.launcher.v1.WarningKind
 	(LaunchState)(0),                  // 2: idea.launcher.v1.LaunchState
-	(*GetServerInfoRequest)(nil),      // 3: idea.launcher.v1.GetServerInfoRequest
-	(*GetServerInfoResponse)(nil),     // 4: idea.launcher.v1.GetServerInfoResponse
-	(*DrainRequest)(nil),              // 5: idea.launcher.v1.DrainRequest
-	(*DrainResponse)(nil),             // 6: idea.launcher.v1.DrainResponse
-	(*Project)(nil),                   // 7: idea.launcher.v1.Project
-	(*Worktree)(nil),                  // 8: idea.launcher.v1.Worktree
-	(*ResolveProjectRequest)(nil),     // 9: idea.launcher.v1.ResolveProjectRequest
-	(*ResolveProjectResponse)(nil),    // 10: idea.launcher.v1.ResolveProjectResponse
-	(*RegisterProjectRequest)(nil),    // 11: idea.launcher.v1.RegisterProjectRequest
-	(*RegisterProjectResponse)(nil),   // 12: idea.launcher.v1.RegisterProjectResponse
-	(*UnregisterProjectRequest)(nil),  // 13: idea.launcher.v1.UnregisterProjectRequest
-	(*UnregisterProjectResponse)(nil), // 14: idea.launcher.v1.UnregisterProjectResponse
-	(*ListProjectsRequest)(nil),       // 15: idea.launcher.v1.ListProjectsRequest
-	(*ListProjectsResponse)(nil),      // 16: idea.launcher.v1.ListProjectsResponse
-	(*Trust)(nil),                     // 17: idea.launcher.v1.Trust
-	(*TrustFile)(nil),                 // 18: idea.launcher.v1.TrustFile
-	(*GetTrustRequest)(nil),           // 19: idea.launcher.v1.GetTrustRequest
-	(*GetTrustResponse)(nil),          // 20: idea.launcher.v1.GetTrustResponse
-	(*SetTrustRequest)(nil),           // 21: idea.launcher.v1.SetTrustRequest
-	(*SetTrustResponse)(nil),          // 22: idea.launcher.v1.SetTrustResponse
-	(*Host)(nil),                      // 23: idea.launcher.v1.Host
-	(*Proof)(nil),                     // 24: idea.launcher.v1.Proof
-	(*PrepareLaunchRequest)(nil),      // 25: idea.launcher.v1.PrepareLaunchRequest
-	(*PrepareLaunchResponse)(nil),     // 26: idea.launcher.v1.PrepareLaunchResponse
-	(*LaunchPlan)(nil),                // 27: idea.launcher.v1.LaunchPlan
-	(*Identity)(nil),                  // 28: idea.launcher.v1.Identity
-	(*InjectionReport)(nil),           // 29: idea.launcher.v1.InjectionReport
-	(*McpServer)(nil),                 // 30: idea.launcher.v1.McpServer
-	(*ExpectedDialog)(nil),            // 31: idea.launcher.v1.ExpectedDialog
-	(*Warning)(nil),                   // 32: idea.launcher.v1.Warning
-	(*PreviewContextRequest)(nil),     // 33: idea.launcher.v1.PreviewContextRequest
-	(*PreviewContextResponse)(nil),    // 34: idea.launcher.v1.PreviewContextResponse
-	(*AttachLaunchRequest)(nil),       // 35: idea.launcher.v1.AttachLaunchRequest
-	(*AttachLaunchResponse)(nil),      // 36: idea.launcher.v1.AttachLaunchResponse
-	(*ReportLaunchRequest)(nil),       // 37: idea.launcher.v1.ReportLaunchRequest
-	(*LaunchStarted)(nil),             // 38: idea.launcher.v1.LaunchStarted
-	(*LaunchExited)(nil),              // 39: idea.launcher.v1.LaunchExited
-	(*ReportLaunchResponse)(nil),      // 40: idea.launcher.v1.ReportLaunchResponse
-	(*Launch)(nil),                    // 41: idea.launcher.v1.Launch
-	(*LaunchFile)(nil),                // 42: idea.launcher.v1.LaunchFile
-	(*GetLaunchRequest)(nil),          // 43: idea.launcher.v1.GetLaunchRequest
-	(*GetLaunchResponse)(nil),         // 44: idea.launcher.v1.GetLaunchResponse
-	(*ListLaunchesRequest)(nil),       // 45: idea.launcher.v1.ListLaunchesRequest
-	(*ListLaunchesResponse)(nil),      // 46: idea.launcher.v1.ListLaunchesResponse
-	(*RenewTokenRequest)(nil),         // 47: idea.launcher.v1.RenewTokenRequest
-	(*RenewTokenResponse)(nil),        // 48: idea.launcher.v1.RenewTokenResponse
-	(*timestamppb.Timestamp)(nil),     // 49: google.protobuf.Timestamp
-	(v1.SectionKind)(0),               // 50: idea.type.v1.SectionKind
-	(v1.LaunchKind)(0),                // 51: idea.type.v1.LaunchKind
-	(v1.Workspace)(0),                 // 52: idea.type.v1.Workspace
-	(v1.Strategy)(0),                  // 53: idea.type.v1.Strategy
-	(*v1.Arg)(nil),                    // 54: idea.type.v1.Arg
-	(*v1.EnvVar)(nil),                 // 55: idea.type.v1.EnvVar
-	(*v1.File)(nil),                   // 56: idea.type.v1.File
-	(*v1.SectionReport)(nil),          // 57: idea.type.v1.SectionReport
-	(v1.Verification)(0),              // 58: idea.type.v1.Verification
-	(*v11.EffectiveContext)(nil),      // 59: idea.context.v1.EffectiveContext
-	(*durationpb.Duration)(nil),       // 60: google.protobuf.Duration
+	(ContextState)(0),                 // 3: idea.launcher.v1.ContextState
+	(DiffOp)(0),                       // 4: idea.launcher.v1.DiffOp
+	(*GetServerInfoRequest)(nil),      // 5: idea.launcher.v1.GetServerInfoRequest
+	(*GetServerInfoResponse)(nil),     // 6: idea.launcher.v1.GetServerInfoResponse
+	(*DrainRequest)(nil),              // 7: idea.launcher.v1.DrainRequest
+	(*DrainResponse)(nil),             // 8: idea.launcher.v1.DrainResponse
+	(*Project)(nil),                   // 9: idea.launcher.v1.Project
+	(*Worktree)(nil),                  // 10: idea.launcher.v1.Worktree
+	(*ResolveProjectRequest)(nil),     // 11: idea.launcher.v1.ResolveProjectRequest
+	(*ResolveProjectResponse)(nil),    // 12: idea.launcher.v1.ResolveProjectResponse
+	(*RegisterProjectRequest)(nil),    // 13: idea.launcher.v1.RegisterProjectRequest
+	(*RegisterProjectResponse)(nil),   // 14: idea.launcher.v1.RegisterProjectResponse
+	(*UnregisterProjectRequest)(nil),  // 15: idea.launcher.v1.UnregisterProjectRequest
+	(*UnregisterProjectResponse)(nil), // 16: idea.launcher.v1.UnregisterProjectResponse
+	(*ListProjectsRequest)(nil),       // 17: idea.launcher.v1.ListProjectsRequest
+	(*ListProjectsResponse)(nil),      // 18: idea.launcher.v1.ListProjectsResponse
+	(*Trust)(nil),                     // 19: idea.launcher.v1.Trust
+	(*TrustFile)(nil),                 // 20: idea.launcher.v1.TrustFile
+	(*GetTrustRequest)(nil),           // 21: idea.launcher.v1.GetTrustRequest
+	(*GetTrustResponse)(nil),          // 22: idea.launcher.v1.GetTrustResponse
+	(*SetTrustRequest)(nil),           // 23: idea.launcher.v1.SetTrustRequest
+	(*SetTrustResponse)(nil),          // 24: idea.launcher.v1.SetTrustResponse
+	(*Host)(nil),                      // 25: idea.launcher.v1.Host
+	(*Proof)(nil),                     // 26: idea.launcher.v1.Proof
+	(*PrepareLaunchRequest)(nil),      // 27: idea.launcher.v1.PrepareLaunchRequest
+	(*PrepareLaunchResponse)(nil),     // 28: idea.launcher.v1.PrepareLaunchResponse
+	(*LaunchPlan)(nil),                // 29: idea.launcher.v1.LaunchPlan
+	(*Identity)(nil),                  // 30: idea.launcher.v1.Identity
+	(*InjectionReport)(nil),           // 31: idea.launcher.v1.InjectionReport
+	(*McpServer)(nil),                 // 32: idea.launcher.v1.McpServer
+	(*ExpectedDialog)(nil),            // 33: idea.launcher.v1.ExpectedDialog
+	(*Warning)(nil),                   // 34: idea.launcher.v1.Warning
+	(*PreviewContextRequest)(nil),     // 35: idea.launcher.v1.PreviewContextRequest
+	(*PreviewContextResponse)(nil),    // 36: idea.launcher.v1.PreviewContextResponse
+	(*AttachLaunchRequest)(nil),       // 37: idea.launcher.v1.AttachLaunchRequest
+	(*AttachLaunchResponse)(nil),      // 38: idea.launcher.v1.AttachLaunchResponse
+	(*ReportLaunchRequest)(nil),       // 39: idea.launcher.v1.ReportLaunchRequest
+	(*LaunchStarted)(nil),             // 40: idea.launcher.v1.LaunchStarted
+	(*LaunchExited)(nil),              // 41: idea.launcher.v1.LaunchExited
+	(*LaunchRefreshed)(nil),           // 42: idea.launcher.v1.LaunchRefreshed
+	(*ReportLaunchResponse)(nil),      // 43: idea.launcher.v1.ReportLaunchResponse
+	(*Launch)(nil),                    // 44: idea.launcher.v1.Launch
+	(*Refresh)(nil),                   // 45: idea.launcher.v1.Refresh
+	(*LaunchFile)(nil),                // 46: idea.launcher.v1.LaunchFile
+	(*GetLaunchRequest)(nil),          // 47: idea.launcher.v1.GetLaunchRequest
+	(*GetLaunchResponse)(nil),         // 48: idea.launcher.v1.GetLaunchResponse
+	(*ListLaunchesRequest)(nil),       // 49: idea.launcher.v1.ListLaunchesRequest
+	(*ListLaunchesResponse)(nil),      // 50: idea.launcher.v1.ListLaunchesResponse
+	(*RenewTokenRequest)(nil),         // 51: idea.launcher.v1.RenewTokenRequest
+	(*RenewTokenResponse)(nil),        // 52: idea.launcher.v1.RenewTokenResponse
+	(*ContextChange)(nil),             // 53: idea.launcher.v1.ContextChange
+	(*RefreshContextRequest)(nil),     // 54: idea.launcher.v1.RefreshContextRequest
+	(*RefreshContextResponse)(nil),    // 55: idea.launcher.v1.RefreshContextResponse
+	(*WatchContextRequest)(nil),       // 56: idea.launcher.v1.WatchContextRequest
+	(*WatchContextResponse)(nil),      // 57: idea.launcher.v1.WatchContextResponse
+	(*ContextsSynced)(nil),            // 58: idea.launcher.v1.ContextsSynced
+	(*LaunchContext)(nil),             // 59: idea.launcher.v1.LaunchContext
+	(*DiffContextRequest)(nil),        // 60: idea.launcher.v1.DiffContextRequest
+	(*DiffContextResponse)(nil),       // 61: idea.launcher.v1.DiffContextResponse
+	(*SectionDiff)(nil),               // 62: idea.launcher.v1.SectionDiff
+	(*DiffLine)(nil),                  // 63: idea.launcher.v1.DiffLine
+	(*timestamppb.Timestamp)(nil),     // 64: google.protobuf.Timestamp
+	(v1.SectionKind)(0),               // 65: idea.type.v1.SectionKind
+	(v1.LaunchKind)(0),                // 66: idea.type.v1.LaunchKind
+	(v1.Workspace)(0),                 // 67: idea.type.v1.Workspace
+	(v1.Strategy)(0),                  // 68: idea.type.v1.Strategy
+	(*v1.Arg)(nil),                    // 69: idea.type.v1.Arg
+	(*v1.EnvVar)(nil),                 // 70: idea.type.v1.EnvVar
+	(*v1.File)(nil),                   // 71: idea.type.v1.File
+	(*v1.SectionReport)(nil),          // 72: idea.type.v1.SectionReport
+	(v1.Verification)(0),              // 73: idea.type.v1.Verification
+	(*v11.EffectiveContext)(nil),      // 74: idea.context.v1.EffectiveContext
+	(*durationpb.Duration)(nil),       // 75: google.protobuf.Duration
+	(v1.Applies)(0),                   // 76: idea.type.v1.Applies
 }
 var file_idea_launcher_v1_launcher_proto_depIdxs = []int32{
-	49, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
-	49, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
-	8,  // 2: idea.launcher.v1.Project.worktrees:type_name -> idea.launcher.v1.Worktree
-	7,  // 3: idea.launcher.v1.ResolveProjectResponse.project:type_name -> idea.launcher.v1.Project
-	7,  // 4: idea.launcher.v1.RegisterProjectResponse.project:type_name -> idea.launcher.v1.Project
-	7,  // 5: idea.launcher.v1.ListProjectsResponse.projects:type_name -> idea.launcher.v1.Project
-	49, // 6: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
-	18, // 7: idea.launcher.v1.Trust.files:type_name -> idea.launcher.v1.TrustFile
-	50, // 8: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
-	17, // 9: idea.launcher.v1.GetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
-	17, // 10: idea.launcher.v1.SetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
-	24, // 11: idea.launcher.v1.Host.proofs:type_name -> idea.launcher.v1.Proof
-	51, // 12: idea.launcher.v1.Proof.kind:type_name -> idea.type.v1.LaunchKind
-	52, // 13: idea.launcher.v1.Proof.workspace:type_name -> idea.type.v1.Workspace
-	49, // 14: idea.launcher.v1.Proof.prove_time:type_name -> google.protobuf.Timestamp
-	51, // 15: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
-	52, // 16: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
-	53, // 17: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
-	23, // 18: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
-	27, // 19: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
-	28, // 20: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
-	51, // 21: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
-	52, // 22: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
-	54, // 23: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
-	55, // 24: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
-	56, // 25: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
-	29, // 26: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
-	57, // 27: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
-	30, // 28: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
-	31, // 29: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
-	32, // 30: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
-	49, // 31: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
-	53, // 32: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
-	58, // 33: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
-	49, // 34: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
+	64, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
+	64, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
+	10, // 2: idea.launcher.v1.Project.worktrees:type_name -> idea.launcher.v1.Worktree
+	9,  // 3: idea.launcher.v1.ResolveProjectResponse.project:type_name -> idea.launcher.v1.Project
+	9,  // 4: idea.launcher.v1.RegisterProjectResponse.project:type_name -> idea.launcher.v1.Project
+	9,  // 5: idea.launcher.v1.ListProjectsResponse.projects:type_name -> idea.launcher.v1.Project
+	64, // 6: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
+	20, // 7: idea.launcher.v1.Trust.files:type_name -> idea.launcher.v1.TrustFile
+	65, // 8: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
+	19, // 9: idea.launcher.v1.GetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
+	19, // 10: idea.launcher.v1.SetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
+	26, // 11: idea.launcher.v1.Host.proofs:type_name -> idea.launcher.v1.Proof
+	66, // 12: idea.launcher.v1.Proof.kind:type_name -> idea.type.v1.LaunchKind
+	67, // 13: idea.launcher.v1.Proof.workspace:type_name -> idea.type.v1.Workspace
+	64, // 14: idea.launcher.v1.Proof.prove_time:type_name -> google.protobuf.Timestamp
+	66, // 15: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
+	67, // 16: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
+	68, // 17: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
+	25, // 18: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
+	29, // 19: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
+	30, // 20: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
+	66, // 21: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
+	67, // 22: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
+	69, // 23: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
+	70, // 24: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
+	71, // 25: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
+	31, // 26: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
+	72, // 27: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
+	32, // 28: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
+	33, // 29: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
+	34, // 30: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
+	64, // 31: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
+	68, // 32: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
+	73, // 33: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
+	64, // 34: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
 	0,  // 35: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
 	1,  // 36: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
-	50, // 37: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
-	59, // 38: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	32, // 39: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	38, // 40: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
-	39, // 41: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
-	49, // 42: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
-	60, // 43: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
-	28, // 44: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
-	51, // 45: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
-	2,  // 46: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
-	49, // 47: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
-	29, // 48: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
-	57, // 49: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
-	42, // 50: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
-	32, // 51: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
-	38, // 52: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
-	39, // 53: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
-	41, // 54: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
-	41, // 55: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
-	49, // 56: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
-	3,  // 57: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
-	5,  // 58: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
-	9,  // 59: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
-	11, // 60: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
-	13, // 61: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
-	15, // 62: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
-	19, // 63: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
-	21, // 64: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
-	25, // 65: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
-	33, // 66: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
-	35, // 67: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
-	37, // 68: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
-	43, // 69: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
-	45, // 70: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
-	47, // 71: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
-	4,  // 72: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
-	6,  // 73: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
-	10, // 74: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
-	12, // 75: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
-	14, // 76: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
-	16, // 77: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
-	20, // 78: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
-	22, // 79: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
-	26, // 80: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
-	34, // 81: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
-	36, // 82: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
-	40, // 83: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
-	44, // 84: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
-	46, // 85: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
-	48, // 86: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
-	72, // [72:87] is the sub-list for method output_type
-	57, // [57:72] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	65, // 37: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
+	74, // 38: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
+	34, // 39: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	40, // 40: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
+	41, // 41: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
+	42, // 42: idea.launcher.v1.ReportLaunchRequest.refreshed:type_name -> idea.launcher.v1.LaunchRefreshed
+	64, // 43: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
+	75, // 44: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
+	30, // 45: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
+	66, // 46: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
+	2,  // 47: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
+	64, // 48: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
+	31, // 49: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
+	72, // 50: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
+	46, // 51: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
+	34, // 52: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
+	40, // 53: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
+	41, // 54: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
+	45, // 55: idea.launcher.v1.Launch.refresh:type_name -> idea.launcher.v1.Refresh
+	64, // 56: idea.launcher.v1.Refresh.create_time:type_name -> google.protobuf.Timestamp
+	76, // 57: idea.launcher.v1.Refresh.applies:type_name -> idea.type.v1.Applies
+	44, // 58: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
+	44, // 59: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
+	64, // 60: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 61: idea.launcher.v1.ContextChange.section:type_name -> idea.type.v1.SectionKind
+	3,  // 62: idea.launcher.v1.RefreshContextResponse.state:type_name -> idea.launcher.v1.ContextState
+	53, // 63: idea.launcher.v1.RefreshContextResponse.changes:type_name -> idea.launcher.v1.ContextChange
+	76, // 64: idea.launcher.v1.RefreshContextResponse.applies:type_name -> idea.type.v1.Applies
+	71, // 65: idea.launcher.v1.RefreshContextResponse.files:type_name -> idea.type.v1.File
+	34, // 66: idea.launcher.v1.RefreshContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	59, // 67: idea.launcher.v1.WatchContextResponse.context:type_name -> idea.launcher.v1.LaunchContext
+	58, // 68: idea.launcher.v1.WatchContextResponse.synced:type_name -> idea.launcher.v1.ContextsSynced
+	30, // 69: idea.launcher.v1.LaunchContext.identity:type_name -> idea.launcher.v1.Identity
+	3,  // 70: idea.launcher.v1.LaunchContext.state:type_name -> idea.launcher.v1.ContextState
+	53, // 71: idea.launcher.v1.LaunchContext.changes:type_name -> idea.launcher.v1.ContextChange
+	76, // 72: idea.launcher.v1.LaunchContext.applies:type_name -> idea.type.v1.Applies
+	62, // 73: idea.launcher.v1.DiffContextResponse.sections:type_name -> idea.launcher.v1.SectionDiff
+	53, // 74: idea.launcher.v1.SectionDiff.change:type_name -> idea.launcher.v1.ContextChange
+	63, // 75: idea.launcher.v1.SectionDiff.lines:type_name -> idea.launcher.v1.DiffLine
+	4,  // 76: idea.launcher.v1.DiffLine.op:type_name -> idea.launcher.v1.DiffOp
+	5,  // 77: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
+	7,  // 78: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
+	11, // 79: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
+	13, // 80: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
+	15, // 81: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
+	17, // 82: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
+	21, // 83: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
+	23, // 84: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
+	27, // 85: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
+	35, // 86: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
+	37, // 87: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
+	39, // 88: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
+	47, // 89: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
+	49, // 90: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
+	54, // 91: idea.launcher.v1.LauncherService.RefreshContext:input_type -> idea.launcher.v1.RefreshContextRequest
+	56, // 92: idea.launcher.v1.LauncherService.WatchContext:input_type -> idea.launcher.v1.WatchContextRequest
+	60, // 93: idea.launcher.v1.LauncherService.DiffContext:input_type -> idea.launcher.v1.DiffContextRequest
+	51, // 94: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
+	6,  // 95: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
+	8,  // 96: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
+	12, // 97: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
+	14, // 98: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
+	16, // 99: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
+	18, // 100: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
+	22, // 101: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
+	24, // 102: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
+	28, // 103: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
+	36, // 104: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
+	38, // 105: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
+	43, // 106: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
+	48, // 107: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
+	50, // 108: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
+	55, // 109: idea.launcher.v1.LauncherService.RefreshContext:output_type -> idea.launcher.v1.RefreshContextResponse
+	57, // 110: idea.launcher.v1.LauncherService.WatchContext:output_type -> idea.launcher.v1.WatchContextResponse
+	61, // 111: idea.launcher.v1.LauncherService.DiffContext:output_type -> idea.launcher.v1.DiffContextResponse
+	52, // 112: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
+	95, // [95:113] is the sub-list for method output_type
+	77, // [77:95] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_idea_launcher_v1_launcher_proto_init() }
@@ -3993,14 +5275,20 @@ func file_idea_launcher_v1_launcher_proto_init() {
 	file_idea_launcher_v1_launcher_proto_msgTypes[34].OneofWrappers = []any{
 		(*ReportLaunchRequest_Started)(nil),
 		(*ReportLaunchRequest_Exited)(nil),
+		(*ReportLaunchRequest_Refreshed)(nil),
+	}
+	file_idea_launcher_v1_launcher_proto_msgTypes[52].OneofWrappers = []any{
+		(*WatchContextResponse_Context)(nil),
+		(*WatchContextResponse_EndedLaunchId)(nil),
+		(*WatchContextResponse_Synced)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_launcher_v1_launcher_proto_rawDesc), len(file_idea_launcher_v1_launcher_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   46,
+			NumEnums:      5,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

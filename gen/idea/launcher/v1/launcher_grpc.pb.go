@@ -37,6 +37,9 @@ const (
 	LauncherService_ReportLaunch_FullMethodName      = "/idea.launcher.v1.LauncherService/ReportLaunch"
 	LauncherService_GetLaunch_FullMethodName         = "/idea.launcher.v1.LauncherService/GetLaunch"
 	LauncherService_ListLaunches_FullMethodName      = "/idea.launcher.v1.LauncherService/ListLaunches"
+	LauncherService_RefreshContext_FullMethodName    = "/idea.launcher.v1.LauncherService/RefreshContext"
+	LauncherService_WatchContext_FullMethodName      = "/idea.launcher.v1.LauncherService/WatchContext"
+	LauncherService_DiffContext_FullMethodName       = "/idea.launcher.v1.LauncherService/DiffContext"
 	LauncherService_RenewToken_FullMethodName        = "/idea.launcher.v1.LauncherService/RenewToken"
 )
 
@@ -82,6 +85,20 @@ type LauncherServiceClient interface {
 	GetLaunch(ctx context.Context, in *GetLaunchRequest, opts ...grpc.CallOption) (*GetLaunchResponse, error)
 	// Lists launch records, the newest first. The last 30 of a project are kept.
 	ListLaunches(ctx context.Context, in *ListLaunchesRequest, opts ...grpc.CallOption) (*ListLaunchesResponse, error)
+	// Composes the context of a running launch anew and tells what a refresh
+	// would change and when it applies. Nothing is written and nothing reaches
+	// the model: the host rewrites the files, reports that, and the CLI takes
+	// them when it does. Fails with SERVICE_UNAVAILABLE rather than take notes
+	// away from an agent because the memory service is down.
+	RefreshContext(ctx context.Context, in *RefreshContextRequest, opts ...grpc.CallOption) (*RefreshContextResponse, error)
+	// Streams how far the contexts of live launches are behind: each launch,
+	// then `synced`, then every change, a moment after its cause so that a pull
+	// is one event. States may be skipped, an end never is. A watcher that falls
+	// behind is ended with WATCH_LAGGED and watches again.
+	WatchContext(ctx context.Context, in *WatchContextRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchContextResponse], error)
+	// Tells line by line how what a launch was told differs from what it would
+	// be told now, or from what another launch was told.
+	DiffContext(ctx context.Context, in *DiffContextRequest, opts ...grpc.CallOption) (*DiffContextResponse, error)
 	// Gives an agent a fresh token for the same launch, while it lives.
 	RenewToken(ctx context.Context, in *RenewTokenRequest, opts ...grpc.CallOption) (*RenewTokenResponse, error)
 }
@@ -243,6 +260,45 @@ func (c *launcherServiceClient) ListLaunches(ctx context.Context, in *ListLaunch
 	return out, nil
 }
 
+func (c *launcherServiceClient) RefreshContext(ctx context.Context, in *RefreshContextRequest, opts ...grpc.CallOption) (*RefreshContextResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RefreshContextResponse)
+	err := c.cc.Invoke(ctx, LauncherService_RefreshContext_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *launcherServiceClient) WatchContext(ctx context.Context, in *WatchContextRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchContextResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &LauncherService_ServiceDesc.Streams[1], LauncherService_WatchContext_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchContextRequest, WatchContextResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type LauncherService_WatchContextClient = grpc.ServerStreamingClient[WatchContextResponse]
+
+func (c *launcherServiceClient) DiffContext(ctx context.Context, in *DiffContextRequest, opts ...grpc.CallOption) (*DiffContextResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DiffContextResponse)
+	err := c.cc.Invoke(ctx, LauncherService_DiffContext_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *launcherServiceClient) RenewToken(ctx context.Context, in *RenewTokenRequest, opts ...grpc.CallOption) (*RenewTokenResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RenewTokenResponse)
@@ -295,6 +351,20 @@ type LauncherServiceServer interface {
 	GetLaunch(context.Context, *GetLaunchRequest) (*GetLaunchResponse, error)
 	// Lists launch records, the newest first. The last 30 of a project are kept.
 	ListLaunches(context.Context, *ListLaunchesRequest) (*ListLaunchesResponse, error)
+	// Composes the context of a running launch anew and tells what a refresh
+	// would change and when it applies. Nothing is written and nothing reaches
+	// the model: the host rewrites the files, reports that, and the CLI takes
+	// them when it does. Fails with SERVICE_UNAVAILABLE rather than take notes
+	// away from an agent because the memory service is down.
+	RefreshContext(context.Context, *RefreshContextRequest) (*RefreshContextResponse, error)
+	// Streams how far the contexts of live launches are behind: each launch,
+	// then `synced`, then every change, a moment after its cause so that a pull
+	// is one event. States may be skipped, an end never is. A watcher that falls
+	// behind is ended with WATCH_LAGGED and watches again.
+	WatchContext(*WatchContextRequest, grpc.ServerStreamingServer[WatchContextResponse]) error
+	// Tells line by line how what a launch was told differs from what it would
+	// be told now, or from what another launch was told.
+	DiffContext(context.Context, *DiffContextRequest) (*DiffContextResponse, error)
 	// Gives an agent a fresh token for the same launch, while it lives.
 	RenewToken(context.Context, *RenewTokenRequest) (*RenewTokenResponse, error)
 	mustEmbedUnimplementedLauncherServiceServer()
@@ -348,6 +418,15 @@ func (UnimplementedLauncherServiceServer) GetLaunch(context.Context, *GetLaunchR
 }
 func (UnimplementedLauncherServiceServer) ListLaunches(context.Context, *ListLaunchesRequest) (*ListLaunchesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLaunches not implemented")
+}
+func (UnimplementedLauncherServiceServer) RefreshContext(context.Context, *RefreshContextRequest) (*RefreshContextResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RefreshContext not implemented")
+}
+func (UnimplementedLauncherServiceServer) WatchContext(*WatchContextRequest, grpc.ServerStreamingServer[WatchContextResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchContext not implemented")
+}
+func (UnimplementedLauncherServiceServer) DiffContext(context.Context, *DiffContextRequest) (*DiffContextResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DiffContext not implemented")
 }
 func (UnimplementedLauncherServiceServer) RenewToken(context.Context, *RenewTokenRequest) (*RenewTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RenewToken not implemented")
@@ -618,6 +697,53 @@ func _LauncherService_ListLaunches_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LauncherService_RefreshContext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RefreshContextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LauncherServiceServer).RefreshContext(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LauncherService_RefreshContext_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LauncherServiceServer).RefreshContext(ctx, req.(*RefreshContextRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LauncherService_WatchContext_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchContextRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(LauncherServiceServer).WatchContext(m, &grpc.GenericServerStream[WatchContextRequest, WatchContextResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type LauncherService_WatchContextServer = grpc.ServerStreamingServer[WatchContextResponse]
+
+func _LauncherService_DiffContext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiffContextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LauncherServiceServer).DiffContext(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LauncherService_DiffContext_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LauncherServiceServer).DiffContext(ctx, req.(*DiffContextRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LauncherService_RenewToken_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RenewTokenRequest)
 	if err := dec(in); err != nil {
@@ -696,6 +822,14 @@ var LauncherService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _LauncherService_ListLaunches_Handler,
 		},
 		{
+			MethodName: "RefreshContext",
+			Handler:    _LauncherService_RefreshContext_Handler,
+		},
+		{
+			MethodName: "DiffContext",
+			Handler:    _LauncherService_DiffContext_Handler,
+		},
+		{
 			MethodName: "RenewToken",
 			Handler:    _LauncherService_RenewToken_Handler,
 		},
@@ -704,6 +838,11 @@ var LauncherService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "AttachLaunch",
 			Handler:       _LauncherService_AttachLaunch_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchContext",
+			Handler:       _LauncherService_WatchContext_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -268,6 +268,64 @@ func (Verification) EnumDescriptor() ([]byte, []int) {
 	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{3}
 }
 
+// Applies says when a context that was refreshed under a running CLI reaches
+// its model.
+type Applies int32
+
+const (
+	// Not known; never sent.
+	Applies_APPLIES_UNSPECIFIED Applies = 0
+	// With the next prompt of the running session.
+	Applies_APPLIES_NEXT_TURN Applies = 1
+	// When the session is resumed.
+	Applies_APPLIES_AT_RESUME Applies = 2
+	// In a fresh session only.
+	Applies_APPLIES_AT_RESTART Applies = 3
+)
+
+// Enum value maps for Applies.
+var (
+	Applies_name = map[int32]string{
+		0: "APPLIES_UNSPECIFIED",
+		1: "APPLIES_NEXT_TURN",
+		2: "APPLIES_AT_RESUME",
+		3: "APPLIES_AT_RESTART",
+	}
+	Applies_value = map[string]int32{
+		"APPLIES_UNSPECIFIED": 0,
+		"APPLIES_NEXT_TURN":   1,
+		"APPLIES_AT_RESUME":   2,
+		"APPLIES_AT_RESTART":  3,
+	}
+)
+
+func (x Applies) Enum() *Applies {
+	p := new(Applies)
+	*p = x
+	return p
+}
+
+func (x Applies) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Applies) Descriptor() protoreflect.EnumDescriptor {
+	return file_idea_type_v1_launch_proto_enumTypes[4].Descriptor()
+}
+
+func (Applies) Type() protoreflect.EnumType {
+	return &file_idea_type_v1_launch_proto_enumTypes[4]
+}
+
+func (x Applies) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Applies.Descriptor instead.
+func (Applies) EnumDescriptor() ([]byte, []int) {
+	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{4}
+}
+
 // SectionKind orders an effective context; sections come in this order.
 type SectionKind int32
 
@@ -321,11 +379,11 @@ func (x SectionKind) String() string {
 }
 
 func (SectionKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_idea_type_v1_launch_proto_enumTypes[4].Descriptor()
+	return file_idea_type_v1_launch_proto_enumTypes[5].Descriptor()
 }
 
 func (SectionKind) Type() protoreflect.EnumType {
-	return &file_idea_type_v1_launch_proto_enumTypes[4]
+	return &file_idea_type_v1_launch_proto_enumTypes[5]
 }
 
 func (x SectionKind) Number() protoreflect.EnumNumber {
@@ -334,7 +392,7 @@ func (x SectionKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SectionKind.Descriptor instead.
 func (SectionKind) EnumDescriptor() ([]byte, []int) {
-	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{4}
+	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{5}
 }
 
 // LeftOutReason says why something did not enter a section.
@@ -395,11 +453,11 @@ func (x LeftOutReason) String() string {
 }
 
 func (LeftOutReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_idea_type_v1_launch_proto_enumTypes[5].Descriptor()
+	return file_idea_type_v1_launch_proto_enumTypes[6].Descriptor()
 }
 
 func (LeftOutReason) Type() protoreflect.EnumType {
-	return &file_idea_type_v1_launch_proto_enumTypes[5]
+	return &file_idea_type_v1_launch_proto_enumTypes[6]
 }
 
 func (x LeftOutReason) Number() protoreflect.EnumNumber {
@@ -408,7 +466,7 @@ func (x LeftOutReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LeftOutReason.Descriptor instead.
 func (LeftOutReason) EnumDescriptor() ([]byte, []int) {
-	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{5}
+	return file_idea_type_v1_launch_proto_rawDescGZIP(), []int{6}
 }
 
 // SectionReport accounts for one section of an effective context.
@@ -993,7 +1051,12 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x18VERIFICATION_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15VERIFICATION_VERIFIED\x10\x01\x12\x1e\n" +
 	"\x1aVERIFICATION_OTHER_VERSION\x10\x02\x12\x1b\n" +
-	"\x17VERIFICATION_UNVERIFIED\x10\x03*\xc7\x01\n" +
+	"\x17VERIFICATION_UNVERIFIED\x10\x03*h\n" +
+	"\aApplies\x12\x17\n" +
+	"\x13APPLIES_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11APPLIES_NEXT_TURN\x10\x01\x12\x15\n" +
+	"\x11APPLIES_AT_RESUME\x10\x02\x12\x16\n" +
+	"\x12APPLIES_AT_RESTART\x10\x03*\xc7\x01\n" +
 	"\vSectionKind\x12\x1c\n" +
 	"\x18SECTION_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SECTION_KIND_RULES\x10\x01\x12\x18\n" +
@@ -1025,32 +1088,33 @@ func file_idea_type_v1_launch_proto_rawDescGZIP() []byte {
 	return file_idea_type_v1_launch_proto_rawDescData
 }
 
-var file_idea_type_v1_launch_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_idea_type_v1_launch_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_idea_type_v1_launch_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_idea_type_v1_launch_proto_goTypes = []any{
 	(LaunchKind)(0),       // 0: idea.type.v1.LaunchKind
 	(Workspace)(0),        // 1: idea.type.v1.Workspace
 	(Strategy)(0),         // 2: idea.type.v1.Strategy
 	(Verification)(0),     // 3: idea.type.v1.Verification
-	(SectionKind)(0),      // 4: idea.type.v1.SectionKind
-	(LeftOutReason)(0),    // 5: idea.type.v1.LeftOutReason
-	(*SectionReport)(nil), // 6: idea.type.v1.SectionReport
-	(*Source)(nil),        // 7: idea.type.v1.Source
-	(*LeftOut)(nil),       // 8: idea.type.v1.LeftOut
-	(*File)(nil),          // 9: idea.type.v1.File
-	(*Arg)(nil),           // 10: idea.type.v1.Arg
-	(*EnvVar)(nil),        // 11: idea.type.v1.EnvVar
-	(*Injection)(nil),     // 12: idea.type.v1.Injection
+	(Applies)(0),          // 4: idea.type.v1.Applies
+	(SectionKind)(0),      // 5: idea.type.v1.SectionKind
+	(LeftOutReason)(0),    // 6: idea.type.v1.LeftOutReason
+	(*SectionReport)(nil), // 7: idea.type.v1.SectionReport
+	(*Source)(nil),        // 8: idea.type.v1.Source
+	(*LeftOut)(nil),       // 9: idea.type.v1.LeftOut
+	(*File)(nil),          // 10: idea.type.v1.File
+	(*Arg)(nil),           // 11: idea.type.v1.Arg
+	(*EnvVar)(nil),        // 12: idea.type.v1.EnvVar
+	(*Injection)(nil),     // 13: idea.type.v1.Injection
 }
 var file_idea_type_v1_launch_proto_depIdxs = []int32{
-	4,  // 0: idea.type.v1.SectionReport.kind:type_name -> idea.type.v1.SectionKind
-	7,  // 1: idea.type.v1.SectionReport.sources:type_name -> idea.type.v1.Source
-	8,  // 2: idea.type.v1.SectionReport.left_out:type_name -> idea.type.v1.LeftOut
-	5,  // 3: idea.type.v1.LeftOut.reason:type_name -> idea.type.v1.LeftOutReason
+	5,  // 0: idea.type.v1.SectionReport.kind:type_name -> idea.type.v1.SectionKind
+	8,  // 1: idea.type.v1.SectionReport.sources:type_name -> idea.type.v1.Source
+	9,  // 2: idea.type.v1.SectionReport.left_out:type_name -> idea.type.v1.LeftOut
+	6,  // 3: idea.type.v1.LeftOut.reason:type_name -> idea.type.v1.LeftOutReason
 	2,  // 4: idea.type.v1.Injection.strategy:type_name -> idea.type.v1.Strategy
-	9,  // 5: idea.type.v1.Injection.files:type_name -> idea.type.v1.File
-	10, // 6: idea.type.v1.Injection.args:type_name -> idea.type.v1.Arg
-	11, // 7: idea.type.v1.Injection.env:type_name -> idea.type.v1.EnvVar
+	10, // 5: idea.type.v1.Injection.files:type_name -> idea.type.v1.File
+	11, // 6: idea.type.v1.Injection.args:type_name -> idea.type.v1.Arg
+	12, // 7: idea.type.v1.Injection.env:type_name -> idea.type.v1.EnvVar
 	3,  // 8: idea.type.v1.Injection.verification:type_name -> idea.type.v1.Verification
 	9,  // [9:9] is the sub-list for method output_type
 	9,  // [9:9] is the sub-list for method input_type
@@ -1069,7 +1133,7 @@ func file_idea_type_v1_launch_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_type_v1_launch_proto_rawDesc), len(file_idea_type_v1_launch_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
