@@ -83,14 +83,16 @@ func questions() []memorysvc.Question {
 
 // BenchmarkRecall10k recalls 100 different questions over 10,000 notes; p50
 // and p99 are of one call. A launch also has hints and asks for an index of
-// further notes.
+// further notes; the hints of an agent are the same each time, those of
+// "new hints" are not.
 func BenchmarkRecall10k(b *testing.B) {
 	f := open(b, nil)
 	corpus(b, manyNotes, f.write)
 	for name, change := range map[string]func(*memorysvc.Question){
-		"question": func(q *memorysvc.Question) { q.Hints, q.IndexTokens = nil, 0 },
-		"launch":   func(*memorysvc.Question) {},
-		"no task":  func(q *memorysvc.Question) { q.Query = "" },
+		"question":  func(q *memorysvc.Question) { q.Hints, q.IndexTokens = nil, 0 },
+		"launch":    func(*memorysvc.Question) {},
+		"no task":   func(q *memorysvc.Question) { q.Query = "" },
+		"new hints": func(*memorysvc.Question) {},
 	} {
 		b.Run(name, func(b *testing.B) {
 			asked := questions()
@@ -100,8 +102,12 @@ func BenchmarkRecall10k(b *testing.B) {
 			}
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
+				q := asked[i%len(asked)]
+				if name == "new hints" {
+					q.Hints = append(slices.Clone(q.Hints), fmt.Sprintf("branch-%d", i))
+				}
 				start := time.Now()
-				f.ask(asked[i%len(asked)])
+				f.ask(q)
 				took = append(took, time.Since(start))
 			}
 			report(b, took)

@@ -21,7 +21,8 @@ const (
 	maxLeftOut = 32
 	maxLeaning = 128 // pointers ordered by relevance; further ones by type
 
-	leastPointer = 8 // tokens of the shortest pointer
+	leastPointer = 4 // tokens of the shortest pointer
+	usualPointer = 8 // tokens that few pointers are below
 )
 
 // Form says how much of a note is given.
@@ -164,11 +165,12 @@ func (s *Service) choose(sh *shelf, q Question) Answer {
 	}
 	sh.mu.RUnlock()
 
+	excerpts := sh.index.Excerpts(query)
 	s.pack(&answer, choices, q.BudgetTokens, func(id string, tokens int) string {
-		return sh.index.Excerpt(id, query, tokens, s.count)
+		return excerpts.Of(id, tokens, s.count)
 	})
 	if q.IndexTokens > 0 {
-		s.addIndex(&answer, sh.further(leaning, chosen), q.IndexTokens)
+		s.addIndex(&answer, sh.further(leaning, chosen, min(maxAnswer, q.IndexTokens/leastPointer)), q.IndexTokens)
 	}
 	return answer
 }
@@ -178,10 +180,14 @@ func (s *Service) choose(sh *shelf, q Question) Answer {
 func (s *shelf) search(query recall.Query, indexTokens int) (hits, leaning []recall.Hit) {
 	if indexTokens > 0 && len(query.Hints) > 0 {
 		hints := query
-		hints.Text, hints.Limit = "", query.Limit+min(maxLeaning, indexTokens/leastPointer)
-		if leaning = s.index.Search(hints); query.Text == "" {
-			return leaning, leaning
+		hints.Text, hints.Limit = "", query.Limit+min(maxLeaning, indexTokens/usualPointer)
+		if query.Text == "" {
+			hints.Explained = query.Limit
+			hits = s.index.Search(hints)
+			return hits, hits
 		}
+		hints.Explained = -1
+		leaning = s.index.Search(hints)
 	}
 	return s.index.Search(query), leaning
 }
@@ -193,8 +199,8 @@ func (a *Answer) leaveOut(id string) {
 }
 
 // further returns the notes not chosen yet, the best first: those the hints
-// meet, then by weight of their type. It stops at what an answer can hold.
-func (s *shelf) further(leaning []recall.Hit, chosen map[string]bool) []*Note {
+// meet, then by weight of their type, about as many as most.
+func (s *shelf) further(leaning []recall.Hit, chosen map[string]bool, most int) []*Note {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var notes []*Note
@@ -208,7 +214,7 @@ func (s *shelf) further(leaning []recall.Hit, chosen map[string]bool) []*Note {
 		add(s.usable[hit.ID])
 	}
 	for _, n := range s.ranked {
-		if len(notes) >= maxAnswer {
+		if len(notes) >= most {
 			break
 		}
 		add(n)

@@ -9,32 +9,58 @@ import (
 // cutMark stands where an excerpt leaves text out.
 const cutMark = "[…]"
 
-// Excerpt returns the passages of a note's body that answer q best, in the
+// Excerpt is Excerpts for one note.
+func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) int) string {
+	return x.Excerpts(q).Of(id, maxTokens, count)
+}
+
+// Excerpts takes passages that answer one query out of notes. It is for one
+// goroutine.
+type Excerpts struct {
+	x      *Index
+	query  Query
+	worths map[string][]worth // nil until the query is read
+}
+
+// Excerpts returns what takes passages for q. The query is read when the first
+// note needs it.
+func (x *Index) Excerpts(q Query) *Excerpts { return &Excerpts{x: x, query: q} }
+
+// Of returns the passages of a note's body that answer the query best, in the
 // note's order under their headings, with a mark where text is left out. It
 // never takes more than maxTokens by count. A body that fits is returned
 // whole; an unknown note, or no room for anything, gives an empty string.
-func (x *Index) Excerpt(id string, q Query, maxTokens int, count func(string) int) string {
-	text := q.Text
-	if strings.TrimSpace(text) == "" {
-		text = strings.Join(q.Hints, " ; ")
-	}
-	read := x.glossary.read(text)
-	x.mu.RLock()
-	at, ok := x.byID[id]
+func (e *Excerpts) Of(id string, maxTokens int, count func(string) int) string {
+	e.x.mu.RLock()
+	at, ok := e.x.byID[id]
 	if !ok || maxTokens <= 0 {
-		x.mu.RUnlock()
+		e.x.mu.RUnlock()
 		return ""
 	}
-	body := strings.TrimSpace(x.slots[at].note.Body)
-	worths := x.worths(x.units(read))
-	x.mu.RUnlock()
+	body := strings.TrimSpace(e.x.slots[at].note.Body)
+	e.x.mu.RUnlock()
 	if count(body) <= maxTokens {
 		return body
 	}
-	e := excerpt{body: body, pieces: split(body), worths: worths, max: maxTokens, count: count}
-	e.rate()
-	e.choose()
-	return e.fit()
+	e.read()
+	made := excerpt{body: body, pieces: split(body), worths: e.worths, max: maxTokens, count: count}
+	made.rate()
+	made.choose()
+	return made.fit()
+}
+
+func (e *Excerpts) read() {
+	if e.worths != nil {
+		return
+	}
+	text := e.query.Text
+	if strings.TrimSpace(text) == "" {
+		text = strings.Join(e.query.Hints, " ; ")
+	}
+	read := e.x.glossary.read(text)
+	e.x.mu.RLock()
+	defer e.x.mu.RUnlock()
+	e.worths = e.x.worths(e.x.units(read))
 }
 
 // worth is what a form of the notes is worth to one unit of the query.

@@ -12,21 +12,24 @@ import (
 type Index struct {
 	glossary *glossary
 
-	mu    sync.RWMutex
-	slots []slot            // by slot number
-	free  []uint32          // numbers of empty slots
-	byID  map[string]uint32 // note id to slot number
-	vocab vocabulary
-	sums  [fieldCount]uint64 // total length of each field over all notes
+	mu      sync.RWMutex
+	slots   []slot              // by slot number
+	classes [][fieldCount]uint8 // by slot number: length classes of the fields, apart because every score reads them
+	free    []uint32            // numbers of empty slots
+	byID    map[string]uint32   // note id to slot number
+	vocab   vocabulary
+	sums    [fieldCount]uint64 // total length of each field over all notes
+
+	leanings leanings
 }
 
 // slot holds one note.
 type slot struct {
 	note    Note
 	lengths [fieldCount]uint16 // words in each field
-	classes [fieldCount]uint8  // their length classes
 	forms   []uint32           // the note's forms: those it says, ascending, then those of its id only
 	said    int                // how many of forms it says
+	sketch  sketch             // of those
 	links   []string           // ids of notes it links to, ascending
 	used    bool
 }
@@ -101,12 +104,13 @@ func (x *Index) Delete(id string) {
 }
 
 func (x *Index) insert(a analysis) {
+	x.leanings.forget()
 	x.remove(a.note.ID)
 	at := uint32(len(x.slots))
 	if n := len(x.free); n > 0 {
 		at, x.free = x.free[n-1], x.free[:n-1]
 	} else {
-		x.slots = append(x.slots, slot{})
+		x.slots, x.classes = append(x.slots, slot{}), append(x.classes, [fieldCount]uint8{})
 	}
 	s := slot{note: a.note, lengths: a.lengths, links: a.links, used: true, forms: make([]uint32, 0, len(a.forms))}
 	var named []uint32
@@ -117,6 +121,7 @@ func (x *Index) insert(a analysis) {
 			named = append(named, id)
 		} else {
 			s.forms = append(s.forms, id)
+			s.sketch.add(id)
 		}
 	}
 	slices.Sort(s.forms)
@@ -124,7 +129,7 @@ func (x *Index) insert(a analysis) {
 	s.forms = append(s.forms, named...)
 	for f, n := range a.lengths {
 		x.sums[f] += uint64(n)
-		s.classes[f] = lengthClass(int(n))
+		x.classes[at][f] = lengthClass(int(n))
 	}
 	x.slots[at] = s
 	x.byID[a.note.ID] = at
@@ -135,6 +140,7 @@ func (x *Index) remove(id string) {
 	if !ok {
 		return
 	}
+	x.leanings.forget()
 	s := &x.slots[at]
 	for _, f := range s.forms {
 		x.vocab.drop(f, at)

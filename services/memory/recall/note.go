@@ -22,6 +22,9 @@ type Query struct {
 	Hints []string
 	// Limit is the most hits to return; 0 or less means 5.
 	Limit int
+	// Explained is how many of the hits come with reasons, which take a while
+	// to find; 0 means all, less than 0 none.
+	Explained int
 }
 
 // Hit is a note that answers a query.
@@ -31,7 +34,8 @@ type Hit struct {
 	// Score says how well the note answers, above 0 and at most 1. Scores are
 	// comparable within one answer only.
 	Score float64
-	// Why has the strongest reasons first, at most eight, never empty.
+	// Why has the strongest reasons first, at most eight, and is empty only for
+	// hits that the query did not want explained.
 	Why []Reason
 }
 

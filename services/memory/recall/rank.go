@@ -24,33 +24,28 @@ const (
 	minScoreElsewhere   = 0.2
 )
 
-// floor returns the notes that meet enough of the question.
-func (q question) floor(found []candidate) []candidate {
-	covered, least := minCovered, minScore
+// floor is what a note must reach to answer one question.
+type floor struct {
+	covered, score float64
+	several        bool // meeting one word takes more
+}
+
+func (q question) floor() floor {
+	f := floor{covered: minCovered, score: minScore, several: len(q.units) > 2 && !q.hinted}
 	for _, u := range q.units {
 		if u.elsewhere {
-			covered, least = minCoveredElsewhere, minScoreElsewhere
+			f.covered, f.score = minCoveredElsewhere, minScoreElsewhere
 		}
 	}
-	enough := func(c candidate) bool {
-		if len(q.units) > 2 && bits.OnesCount64(c.met) == 1 && c.score < minScoreLone && !q.hinted {
-			return false
-		}
-		return c.covered >= covered && c.score >= least
+	return f
+}
+
+func (f floor) holds(c *cell) bool {
+	score := float64(c.total)
+	if f.several && score < minScoreLone && bits.OnesCount64(c.met) == 1 {
+		return false
 	}
-	best := 0.0
-	for _, c := range found {
-		if c.score > best && enough(c) {
-			best = c.score
-		}
-	}
-	var kept []candidate
-	for _, c := range found {
-		if c.score >= best*minRelative && enough(c) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+	return float64(c.covered) >= f.covered && score >= f.score
 }
 
 // narrow drops the worst of found until not many more than keep are left, so
@@ -80,13 +75,20 @@ func (x *Index) lean(s *scratch, found []candidate, hints question) {
 	if len(hints.units) == 0 || len(found) == 0 {
 		return
 	}
-	extra := make(map[uint32]float64)
-	for _, c := range x.score(s, hints) {
-		extra[c.slot] = c.score
+	for _, c := range found {
+		s.wanted[c.slot] = true
 	}
+	x.meet(s, hints, true)
+	ideal := hints.ideal()
 	for i := range found {
-		found[i].score += leaning * extra[found[i].slot] * (1 - found[i].score)
+		c, hinted := &found[i], &s.cells[found[i].slot]
+		s.wanted[c.slot] = false
+		if hinted.total > 0 {
+			hinted.reach(ideal)
+			c.score += leaning * float64(hinted.total) * (1 - c.score)
+		}
 	}
+	s.clear()
 }
 
 // Damping of what a link passes on, and how many notes pass it on.
@@ -99,11 +101,14 @@ const (
 // that did not match may enter by it, below those that did.
 func (x *Index) follow(found []candidate) []candidate {
 	x.order(found)
+	sources := found[:min(len(found), linkSources)]
+	if !slices.ContainsFunc(sources, func(c candidate) bool { return len(x.slots[c.slot].links) > 0 }) {
+		return found
+	}
 	at := make(map[uint32]int, len(found))
 	for i, c := range found {
 		at[c.slot] = i
 	}
-	sources := found[:min(len(found), linkSources)]
 	gain := map[uint32]float64{}
 	from := map[uint32]uint32{}
 	var order []uint32
@@ -205,6 +210,9 @@ func (x *Index) alikeness(a, b uint32) float64 {
 	first, second := x.slots[a].forms[:x.slots[a].said], x.slots[b].forms[:x.slots[b].said]
 	all := len(first) + len(second)
 	allowed := int(float64(all) * (1 - alike) / (1 + alike))
+	if x.slots[a].sketch.apart(&x.slots[b].sketch) > allowed {
+		return 0
+	}
 	common, apart := 0, 0
 	for i, j := 0, 0; i < len(first) || j < len(second); {
 		switch {
@@ -224,4 +232,22 @@ func (x *Index) alikeness(a, b uint32) float64 {
 		}
 	}
 	return float64(common) / float64(max(1, common+apart))
+}
+
+// sketch has one of its bits set for every word of a note.
+type sketch [8]uint64
+
+func (s *sketch) add(form uint32) {
+	bit := form * 0x9E3779B1 >> 23 // the highest 9 bits of a multiplicative hash
+	s[bit/64] |= 1 << (bit % 64)
+}
+
+// apart returns the least number of words that one note has and the other has
+// not.
+func (s *sketch) apart(o *sketch) int {
+	n := 0
+	for i := range s {
+		n += bits.OnesCount64(s[i] ^ o[i])
+	}
+	return n
 }

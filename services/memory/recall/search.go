@@ -16,31 +16,37 @@ var (
 
 const saturation = 1.2
 
+// cell is what a search knows of one note.
+type cell struct {
+	best    float32 // of the unit at hand
+	total   float32 // of all units
+	covered float32 // weight of the units met
+	met     uint64  // one bit for each unit met
+	literal uint64  // the same, for units met by the word itself
+}
+
 // scratch is the working memory of one search, reused.
 type scratch struct {
-	best    []float32 // by slot: the unit at hand
-	total   []float32 // by slot: all units
-	covered []float32 // by slot: weight of the units met
-	met     []uint64  // by slot: one bit for each unit met
-	literal []uint64  // by slot: the same, for units met by the word itself
-	touched []uint32  // slots with a best
-	seen    []uint32  // slots with a total
+	cells   []cell   // by slot
+	touched []uint32 // slots with a best
+	seen    []uint32 // slots with a total
 	found   []candidate
+	wanted  []bool // by slot: the notes to score when only some are
 	norms   [fieldCount][256]float32
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func (s *scratch) fit(n int) {
-	if len(s.best) < n {
-		s.best, s.total, s.covered = make([]float32, n), make([]float32, n), make([]float32, n)
-		s.met, s.literal = make([]uint64, n), make([]uint64, n)
+	if len(s.cells) < n {
+		n += n / 8
+		s.cells, s.wanted = make([]cell, n), make([]bool, n)
 	}
 }
 
 func (s *scratch) clear() {
 	for _, at := range s.seen {
-		s.total[at], s.covered[at], s.met[at], s.literal[at] = 0, 0, 0, 0
+		s.cells[at] = cell{}
 	}
 	s.seen, s.touched = s.seen[:0], s.touched[:0]
 }
@@ -49,7 +55,6 @@ func (s *scratch) clear() {
 type candidate struct {
 	slot    uint32
 	score   float64 // as returned
-	covered float64 // part of the query's weight that it meets, 0 to 1
 	met     uint64  // one bit for each unit it meets
 	literal uint64  // one bit for each unit it meets by the word itself
 	from    uint32  // 1 + slot of the note whose link raised it; 0 is none
@@ -64,28 +69,42 @@ func (x *Index) Search(q Query) []Hit {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	text, leaning := x.glossary.read(q.Text), x.glossary.read(strings.Join(q.Hints, " ; "))
+	text, hints := x.glossary.read(q.Text), x.glossary.read(strings.Join(q.Hints, " ; "))
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	asked := question{units: x.units(text), heaviest: textUnits}
-	hints := question{units: x.units(leaning), heaviest: hintUnits}
-	if strings.TrimSpace(q.Text) == "" {
-		asked, hints = hints, question{}
-		asked.hinted = true
+	if strings.TrimSpace(q.Text) != "" {
+		asked := question{units: x.units(text), heaviest: textUnits}
+		return x.answer(asked, question{units: x.units(hints), heaviest: hintUnits}, limit, q.Explained)
 	}
+	key := leaningKey(q, limit)
+	hits, known := x.leanings.get(key)
+	if !known {
+		asked := question{units: x.units(hints), heaviest: hintUnits, hinted: true}
+		hits = x.answer(asked, question{}, limit, q.Explained)
+		x.leanings.keep(key, hits)
+	}
+	return hits
+}
+
+// answer returns the notes that answer a question, in an order that hints may
+// change. The caller holds the lock.
+func (x *Index) answer(asked, hints question, limit, explained int) []Hit {
 	if len(asked.units) == 0 {
 		return nil
 	}
 	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
-	found := asked.floor(x.score(s, asked))
+	found := x.score(s, asked)
 	x.lean(s, found, hints)
 	found = x.follow(narrow(found, 4*max(limit, diversePool)))
 	x.order(found)
 	found = x.diverse(found, limit)
+	scratches.Put(s) // not after a panic, which may leave it in use
 	hits := make([]Hit, len(found))
 	for i, c := range found {
-		hits[i] = Hit{ID: x.slots[c.slot].note.ID, Score: c.score, Why: x.why(c, asked, hints)}
+		hits[i] = Hit{ID: x.slots[c.slot].note.ID, Score: c.score}
+		if explained == 0 || i < explained {
+			hits[i].Why = x.why(c, asked, hints)
+		}
 	}
 	return hits
 }
@@ -120,39 +139,60 @@ func (q question) ideal() float32 {
 	return float32(sum)
 }
 
-// score returns every note that meets a unit, in no order. The answer is part
-// of s and lasts until the next call.
+// score returns the notes that meet enough of a question, in no order. The
+// answer is part of s and lasts until the next call.
 func (x *Index) score(s *scratch, q question) []candidate {
-	if len(q.units) == 0 {
-		return nil
-	}
 	s.fit(len(x.slots))
 	defer s.clear()
 	x.prepare(s)
+	x.meet(s, q, false)
+	ideal, floor := q.ideal(), q.floor()
+	best := 0.0
+	for _, at := range s.seen {
+		c := &s.cells[at]
+		c.reach(ideal)
+		if score := float64(c.total); score > best && floor.holds(c) {
+			best = score
+		}
+	}
+	s.found = s.found[:0]
+	for _, at := range s.seen {
+		c := &s.cells[at]
+		if score := float64(c.total); score >= best*minRelative && floor.holds(c) {
+			s.found = append(s.found, candidate{slot: at, score: score, met: c.met, literal: c.literal})
+		}
+	}
+	return s.found
+}
+
+// meet fills the cells of the notes that meet a unit, of wanted ones only when
+// some is set.
+func (x *Index) meet(s *scratch, q question, some bool) {
 	for i := range q.units {
 		u := &q.units[i]
 		for j := range u.alts {
-			x.alternative(s, i, u, &u.alts[j])
+			x.alternative(s, i, u, &u.alts[j], some)
 		}
 		for _, at := range s.touched {
-			if s.total[at] == 0 {
+			c := &s.cells[at]
+			if c.total == 0 {
 				s.seen = append(s.seen, at)
 			}
-			s.total[at] += s.best[at]
-			s.covered[at] += float32(u.weight * u.idf)
-			s.met[at] |= 1 << i
-			s.best[at] = 0
+			c.total += c.best
+			c.covered += float32(u.weight * u.idf)
+			c.met |= 1 << i
+			c.best = 0
 		}
 		s.touched = s.touched[:0]
 	}
-	ideal := q.ideal()
-	s.found = s.found[:0]
-	for _, at := range s.seen {
-		covered := min(1, s.covered[at]/ideal)
-		score := min(1, s.total[at]/ideal*(0.7+0.3*covered))
-		s.found = append(s.found, candidate{slot: at, score: float64(score), covered: float64(covered), met: s.met[at], literal: s.literal[at]})
-	}
-	return s.found
+}
+
+// reach turns what was added up into parts of ideal, the weight that an answer
+// can be expected to meet: total into the score, covered into the part of the
+// question that is met.
+func (c *cell) reach(ideal float32) {
+	c.covered = min(1, c.covered/ideal)
+	c.total = min(1, c.total/ideal*(0.7+0.3*c.covered))
 }
 
 // prepare computes the length discount of every field and length.
@@ -189,38 +229,46 @@ func lengthOf(class int) int {
 }
 
 // alternative raises best where a note meets a, the alternative of unit i.
-func (x *Index) alternative(s *scratch, i int, u *unit, a *alternative) {
+func (x *Index) alternative(s *scratch, i int, u *unit, a *alternative, some bool) {
 	weight := float32(u.weight * a.weight * a.idf)
 	bit := uint64(0)
 	if a.weight >= joinedWeight {
 		bit = 1 << i
 	}
-	for _, id := range a.forms {
-		for _, p := range x.vocab.forms[id].postings {
-			s.raise(p.slot, weight*x.strength(s, p), bit)
+	raise := func(postings []posting) {
+		for _, p := range postings {
+			if !some || s.wanted[p.slot] {
+				s.raise(p.slot, weight*x.strength(s, p), bit)
+			}
 		}
 	}
+	for _, id := range a.forms {
+		raise(x.vocab.forms[id].postings)
+	}
 	if len(a.all) > 0 {
-		for _, p := range x.intersect(a.all) {
-			s.raise(p.slot, weight*x.strength(s, p), bit)
-		}
+		raise(x.intersect(a.all, func(slot uint32) bool { return !some || s.wanted[slot] }))
 	}
 }
 
 func (s *scratch) raise(slot uint32, value float32, literal uint64) {
-	s.literal[slot] |= literal
-	if before := s.best[slot]; value > before {
-		if before == 0 {
+	c := &s.cells[slot]
+	c.literal |= literal
+	if value > c.best {
+		if c.best == 0 {
 			s.touched = append(s.touched, slot)
 		}
-		s.best[slot] = value
+		c.best = value
 	}
 }
 
 // strength is the BM25F weight of a form in a note, 0 to 1.
 func (x *Index) strength(s *scratch, p posting) float32 {
-	classes := &x.slots[p.slot].classes
+	classes := &x.classes[p.slot]
 	tf := float32(0)
+	if p.counts.only(inBody) { // as most are
+		tf = float32(p.counts.of(inBody)) * s.norms[inBody][classes[inBody]]
+		return tf / (saturation + tf)
+	}
 	for f := range fieldCount {
 		if n := p.counts.of(f); n > 0 {
 			tf += float32(n) * s.norms[f][classes[f]]
@@ -229,9 +277,9 @@ func (x *Index) strength(s *scratch, p posting) float32 {
 	return tf / (saturation + tf)
 }
 
-// intersect returns the notes that have a form of every class within one
-// field.
-func (x *Index) intersect(classes [][]uint32) []posting {
+// intersect returns the wanted notes that have a form of every class within
+// one field.
+func (x *Index) intersect(classes [][]uint32, wanted func(slot uint32) bool) []posting {
 	rarest := 0
 	for i := range classes {
 		if x.frequency(classes[i]) < x.frequency(classes[rarest]) {
@@ -241,6 +289,9 @@ func (x *Index) intersect(classes [][]uint32) []posting {
 	var out []posting
 	for _, id := range classes[rarest] {
 		for _, p := range x.vocab.forms[id].postings {
+			if !wanted(p.slot) {
+				continue
+			}
 			together := p.counts
 			for i, class := range classes {
 				if i != rarest {

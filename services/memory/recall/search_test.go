@@ -224,3 +224,23 @@ then stop and tell me instead of guessing, and do not commit.`
 		t.Errorf("text far beyond the limit finds %v", got)
 	}
 }
+
+// TestExplainedHits asks for reasons of all, some and none of the hits.
+func TestExplainedHits(t *testing.T) {
+	x := recall.NewIndex()
+	for i := range 3 {
+		x.Put(recall.Note{ID: fmt.Sprintf("n%d", i), Description: "deploy", Body: fmt.Sprintf("w%dx y%dz v%du t%ds", i, i, i, i)})
+	}
+	for explained, want := range map[int]int{0: 3, 2: 2, -1: 0, 9: 3} {
+		hits := x.Search(recall.Query{Text: "deploy", Explained: explained})
+		got := 0
+		for _, h := range hits {
+			if len(h.Why) > 0 {
+				got++
+			}
+		}
+		if len(hits) != 3 || got != want {
+			t.Errorf("explained %d: %d of %d hits have reasons, want %d of 3", explained, got, len(hits), want)
+		}
+	}
+}
