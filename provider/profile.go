@@ -88,6 +88,13 @@ type Profile struct {
 	// around them, for this launch only.
 	Permissions Template `yaml:"permissions"`
 	Dialogs     []Dialog `yaml:"dialogs"`
+	// Login says how a login shows.
+	Login Login `yaml:"login"`
+	// Node is the oldest major version of Node the CLI runs with; 0 = it needs
+	// none.
+	Node int `yaml:"node"`
+	// Prove says how to prove what arrives; nil = it cannot be proved.
+	Prove *Prove `yaml:"prove"`
 }
 
 // Version says how the CLI tells its version.
@@ -99,13 +106,6 @@ type Version struct {
 }
 
 // Parse finds the version in what the CLI printed, "" when it is not there.
-	// Login says how a login shows.
-	Login Login `yaml:"login"`
-	// Node is the oldest major version of Node the CLI runs with; 0 = it needs
-	// none.
-	Node int `yaml:"node"`
-	// Prove says how to prove what arrives; nil = it cannot be proved.
-	Prove *Prove `yaml:"prove"`
 func (v Version) Parse(output string) string {
 	m := v.re.FindStringSubmatch(output)
 	if m == nil {
