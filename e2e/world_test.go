@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 		must(t, os.MkdirAll(dir, 0o700))
 	}
 	path := []string{filepath.Dir(ideaiBin)}
-	for _, cli := range []string{"node-22.23.3", "claude-2.1.332", "codex-0.171.0"} {
+	for _, cli := range []string{"node-22.23.3", "claude-2.1.332", "codex-0.171.0", "gemini-0.61.0", "opencode-1.18.33", "qwen-0.24.4", "copilot-1.0.102", "pi-0.73.1"} {
 		path = append(path, filepath.Join(clisDir, cli, "node_modules", ".bin"))
 	}
 	w.env = []string{

@@ -11,16 +11,23 @@ import (
 // Arguments tells how the CLI reads its arguments, as far as ideai must know.
 // A flag in none of the lists is a switch without a value.
 type Arguments struct {
-	Value    []string  `yaml:"value"`    // flags that take one value
-	Optional []string  `yaml:"optional"` // flags that take a value unless a flag follows
-	Variadic []string  `yaml:"variadic"` // flags that take every value up to the next flag
-	Config   []string  `yaml:"config"`   // those of Value that take key=value
-	Headless []string  `yaml:"headless"` // flags of the print mode
-	Resume   []string  `yaml:"resume"`   // flags that continue a session
-	Fork     []string  `yaml:"fork"`     // flags that continue a copy of it
-	Newest   []string  `yaml:"newest"`   // flags that stand for a session id
-	Info     []string  `yaml:"info"`     // flags that only print something
-	Manage   []string  `yaml:"manage"`   // subcommands that start no session
+	Value    []string `yaml:"value"`    // flags that take one value
+	Optional []string `yaml:"optional"` // flags that take a value unless a flag follows
+	Variadic []string `yaml:"variadic"` // flags that take every value up to the next flag
+	Config   []string `yaml:"config"`   // those of Value that take key=value
+	Headless []string `yaml:"headless"` // flags of the print mode
+	// HeadlessPrompt tells that a prompt beside the flags is answered in the
+	// print mode too.
+	HeadlessPrompt bool     `yaml:"headless_prompt"`
+	Interactive    []string `yaml:"interactive"` // flags that keep the terminal in spite of a prompt or command
+	Prompt         []string `yaml:"prompt"`      // flags that take a value whose value is the first prompt
+	// Folder tells that the first value is no prompt but the folder to start in.
+	Folder   bool      `yaml:"folder"`
+	Resume   []string  `yaml:"resume"` // flags that continue a session
+	Fork     []string  `yaml:"fork"`   // flags that continue a copy of it
+	Newest   []string  `yaml:"newest"` // flags that stand for a session id
+	Info     []string  `yaml:"info"`   // flags that only print something
+	Manage   []string  `yaml:"manage"` // subcommands that start no session
 	Commands []Command `yaml:"commands"`
 }
 
@@ -36,6 +43,7 @@ type Command struct {
 // with a launch, or with some carriers only.
 type Conflict struct {
 	Flags    []string `yaml:"flags"`
+	Folder   bool     `yaml:"folder"`   // a folder given by Arguments.Folder
 	Config   []string `yaml:"config"`   // keys given by a flag of Arguments.Config
 	Carriers []string `yaml:"carriers"` // empty = the whole launch
 	Why      string   `yaml:"why"`      // completes "… cannot be used here: "
@@ -59,6 +67,7 @@ type Invocation struct {
 
 	flags  []string // as written, without values
 	config []string // keys
+	folder string   // to start in, "" for none
 }
 
 // ReadArgs understands the person's arguments as the CLI would. It never
@@ -94,6 +103,9 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 			return f, true
 		}
 	}
+	if c.Folder && inv.folder != "" {
+		return inv.folder, true
+	}
 	for _, key := range inv.config {
 		for _, k := range c.Config {
 			// A value for a table replaces what lies in it.
@@ -107,8 +119,8 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 
 func (p *Profile) checkConflicts() error {
 	for _, c := range p.Conflicts {
-		if c.Why == "" || len(c.Flags)+len(c.Config) == 0 {
-			return fmt.Errorf("a conflict needs why, and flags or config")
+		if c.Why == "" || len(c.Flags)+len(c.Config) == 0 && !c.Folder {
+			return fmt.Errorf("a conflict needs why, and flags, config or folder")
 		}
 		if len(c.Config) > 0 && len(p.Arguments.Config) == 0 {
 			return fmt.Errorf("conflict %v: arguments.config is empty", c.Config)
@@ -143,6 +155,7 @@ type argReader struct {
 	flags   []string
 	config  []string
 	session string
+	prompt  string   // of a flag
 	values  []string // what is no flag and no command
 }
 
@@ -234,6 +247,9 @@ func (r *argReader) keep(name, value string) {
 	if slices.Contains(r.spec.Resume, name) && value != "" {
 		r.session = value
 	}
+	if slices.Contains(r.spec.Prompt, name) {
+		r.prompt = value
+	}
 }
 
 func (r *argReader) take() string {
@@ -249,7 +265,7 @@ func (r *argReader) valueFollows() bool {
 
 func (r *argReader) known(name string) bool {
 	s := r.spec
-	for _, list := range [][]string{s.Value, s.Optional, s.Variadic, s.Headless, s.Resume, s.Fork, s.Newest, s.Info} {
+	for _, list := range [][]string{s.Value, s.Optional, s.Variadic, s.Headless, s.Interactive, s.Resume, s.Fork, s.Newest, s.Info} {
 		if slices.Contains(list, name) {
 			return true
 		}
@@ -263,21 +279,26 @@ func (r *argReader) has(list []string) bool {
 
 func (r *argReader) result() Invocation {
 	inv := Invocation{
-		Kind:     Fresh,
-		Headless: r.command.Headless || r.has(r.spec.Headless),
-		Manage:   r.manage || r.has(r.spec.Info),
-		Session:  r.session,
-		Fork:     r.command.Fork || r.has(r.spec.Fork),
-		flags:    r.flags,
-		config:   r.config,
+		Kind:    Fresh,
+		Manage:  r.manage || r.has(r.spec.Info),
+		Session: r.session,
+		Fork:    r.command.Fork || r.has(r.spec.Fork),
+		Prompt:  r.prompt,
+		flags:   r.flags,
+		config:  r.config,
 	}
 	values := r.values
-	if r.command.Resume && !r.has(r.spec.Newest) && len(values) > 0 {
+	switch {
+	case r.command.Resume && !r.has(r.spec.Newest) && len(values) > 0:
 		inv.Session, values = values[0], values[1:]
+	case r.spec.Folder && r.path == "" && len(values) > 0:
+		inv.folder, values = values[0], values[1:]
 	}
-	if len(values) > 0 && values[0] != "-" {
-		inv.Prompt = values[0]
+	if inv.Prompt == "" && len(values) > 0 && values[0] != "-" {
+		inv.Prompt = strings.Join(values, " ")
 	}
+	prints := r.command.Headless || r.spec.HeadlessPrompt && len(values) > 0
+	inv.Headless = r.has(r.spec.Headless) || prints && !r.has(r.spec.Interactive)
 	switch {
 	case r.command.Resume || r.has(r.spec.Resume):
 		inv.Kind = NativeResume

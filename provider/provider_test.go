@@ -26,11 +26,11 @@ func TestTheBuiltinCatalogueLoads(t *testing.T) {
 	for _, p := range Builtin().Profiles() {
 		ids = append(ids, p.ID)
 	}
-	if want := []string{"claude", "codex"}; !slices.Equal(ids, want) {
+	if want := []string{"claude", "codex", "qwen"}; !slices.Equal(ids, want) {
 		t.Errorf("profiles %v, want %v", ids, want)
 	}
 	_, err := Builtin().Profile("absent")
-	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex") {
+	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex, qwen") {
 		t.Errorf("an absent profile: %v", err)
 	}
 	if _, err := NewCatalogue(&Profile{ID: "a"}, &Profile{ID: "a"}); err == nil {
@@ -45,6 +45,7 @@ func TestVersionsAreParsed(t *testing.T) {
 		{"codex", "codex-cli 0.171.0\n", "0.171.0"},
 		{"codex", "WARNING: no PATH aliases\ncodex-cli 0.171.0\n", "0.171.0"},
 		{"codex", "", ""},
+		{"qwen", "0.24.4\n", "0.24.4"},
 	} {
 		if got := profile(t, c.profile).Version.Parse(c.output); got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.profile, c.output, got, c.want)
@@ -105,6 +106,10 @@ func TestChoose(t *testing.T) {
 		{"codex in a run directory", "codex", Want{Kind: NativeResume, Workspace: RunDirectory}, nil, "agents_md", ""},
 		{"codex moved out of it", "codex", Want{Kind: Fresh, Workspace: RunDirectory}, []string{"-C/tmp"}, "", fault.ArgumentConflict},
 		{"claude has no run directory", "claude", Want{Kind: Fresh, Workspace: RunDirectory}, nil, "", fault.InjectionUnsupported},
+		{"qwen fresh", "qwen", Want{Kind: Fresh}, nil, "append_system_prompt", ""},
+		{"qwen with its own text", "qwen", Want{Kind: Headless, Headless: true}, []string{"--append-system-prompt", "x", "p"}, "mcp_instructions", ""},
+		{"qwen with its own text in a terminal", "qwen", Want{Kind: Fresh}, []string{"--append-system-prompt", "x"}, "", fault.ArgumentConflict},
+		{"qwen with servers of its own", "qwen", Want{Kind: Fresh}, []string{"--mcp-config=x"}, "", fault.ArgumentConflict},
 		{"codex remote", "codex", Want{Kind: Fresh}, []string{"--remote", "ws://x"}, "", fault.ArgumentConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {

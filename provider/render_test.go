@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestEveryCarrierTakesTheContextWhole(t *testing.T) {
 	}
 }
 
-// found counts where a piece holds a text, as it is or as a TOML string.
+// found counts where a piece holds a text, as it is or as a TOML or JSON string.
 func found(p Piece, text string) int {
 	n := strings.Count(string(p.Stdin), text)
 	for _, f := range p.Files {
@@ -98,7 +99,7 @@ func found(p Piece, text string) int {
 	for _, a := range p.Args {
 		if _, value, ok := strings.Cut(a.Value, "="); ok {
 			var s string
-			if json.Unmarshal([]byte(value), &s) == nil && s == text {
+			if value == text || json.Unmarshal([]byte(value), &s) == nil && s == text {
 				n++
 			}
 		}
@@ -183,18 +184,22 @@ func TestArgvKeepsThePersonsArguments(t *testing.T) {
 	}
 }
 
-// claude reads every value up to the next flag into a variadic flag: ours are
-// written with "=", which ends them.
+// Where a flag takes every value up to the next flag, ours must not swallow the
+// person's prompt: claude ends at a value written with "=", the others do not.
 func TestOurArgumentsSwallowNoPrompt(t *testing.T) {
-	p := profile(t, "claude")
-	for i := range p.Carriers {
-		piece, err := p.Inject(&p.Carriers[i], p.Carriers[i].Kinds[0], Values{Side: "/s", Context: "c"}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range Join(piece, p.HandOver(Values{Side: "/s"})).Args {
-			if !strings.HasPrefix(a.Value, "--") || !strings.Contains(a.Value, "=") {
-				t.Errorf("argument %q stands without =", a.Value)
+	for _, p := range Builtin().Profiles() {
+		for i := range p.Carriers {
+			piece, err := p.Inject(&p.Carriers[i], p.Carriers[i].Kinds[0], Values{Side: "/s", Context: "c"}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := Join(piece, p.HandOver(Values{Side: "/s"})).Args
+			if len(args) == 0 {
+				continue
+			}
+			name, _, joined := strings.Cut(args[len(args)-1].Value, "=")
+			if slices.Contains(p.Arguments.Variadic, name) && (p.ID != "claude" || !joined) {
+				t.Errorf("%s: our last argument %q takes the person's prompt", p.ID, name)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // Package stubmodel is a model API on loopback for tests with real CLIs. It
-// speaks Anthropic Messages and OpenAI Responses well enough that a CLI
-// finishes its turns, keeps every request, and answers by a script, so that a
+// speaks Anthropic Messages, OpenAI Responses and Chat Completions, and Gemini's
+// generateContent well enough that a CLI finishes its turns, keeps every request, and answers by a script, so that a
 // test can see exactly what a model would have been sent and let it call tools.
 package stubmodel
 
@@ -128,6 +128,10 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.answer(w, Request{Path: path, Body: body}, s.anthropic)
 	case strings.HasSuffix(path, "/responses"):
 		s.answer(w, Request{Path: path, Body: body}, s.responses)
+	case strings.HasSuffix(path, "/chat/completions"):
+		s.answer(w, Request{Path: path, Body: body}, s.chat)
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		s.answer(w, Request{Path: path, Body: body}, s.gemini)
 	case strings.HasSuffix(path, "/models"):
 		writeJSON(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
 	default:
@@ -154,11 +158,14 @@ func (s *Server) nextID(prefix string) string {
 	return fmt.Sprintf("%s_%06d", prefix, s.ids)
 }
 
-// history returns the conversation items of either protocol.
+// history returns the conversation items of any protocol.
 func history(body map[string]any) []map[string]any {
-	list, _ := body["messages"].([]any)
-	if list == nil {
-		list, _ = body["input"].([]any)
+	var list []any
+	for _, name := range []string{"messages", "input", "contents"} {
+		if l, ok := body[name].([]any); ok {
+			list = l
+			break
+		}
 	}
 	var out []map[string]any
 	for _, it := range list {
@@ -173,10 +180,15 @@ func isToolResult(item map[string]any) bool {
 	if t, _ := item["type"].(string); strings.HasSuffix(t, "_output") {
 		return true
 	}
-	parts, _ := item["content"].([]any)
-	for _, p := range parts {
-		if m, ok := p.(map[string]any); ok && m["type"] == "tool_result" {
-			return true
+	if item["role"] == "tool" {
+		return true
+	}
+	for _, name := range []string{"content", "parts"} {
+		parts, _ := item[name].([]any)
+		for _, p := range parts {
+			if m, ok := p.(map[string]any); ok && (m["type"] == "tool_result" || m["functionResponse"] != nil) {
+				return true
+			}
 		}
 	}
 	return false
