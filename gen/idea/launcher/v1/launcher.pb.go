@@ -116,6 +116,8 @@ const (
 	WarningKind_WARNING_KIND_ARGUMENT_MERGED WarningKind = 6
 	// The agent has no persona.
 	WarningKind_WARNING_KIND_NO_PERSONA WarningKind = 7
+	// The CLI is not given ideai's tools.
+	WarningKind_WARNING_KIND_NO_TOOLS WarningKind = 8
 )
 
 // Enum value maps for WarningKind.
@@ -129,6 +131,7 @@ var (
 		5: "WARNING_KIND_FROZEN_CONTEXT",
 		6: "WARNING_KIND_ARGUMENT_MERGED",
 		7: "WARNING_KIND_NO_PERSONA",
+		8: "WARNING_KIND_NO_TOOLS",
 	}
 	WarningKind_value = map[string]int32{
 		"WARNING_KIND_UNSPECIFIED":          0,
@@ -139,6 +142,7 @@ var (
 		"WARNING_KIND_FROZEN_CONTEXT":       5,
 		"WARNING_KIND_ARGUMENT_MERGED":      6,
 		"WARNING_KIND_NO_PERSONA":           7,
+		"WARNING_KIND_NO_TOOLS":             8,
 	}
 )
 
@@ -1505,7 +1509,14 @@ type Host struct {
 	// What runs on this machine showed of the installed version, in the
 	// environment the CLI will have. Where one speaks, the plan believes it
 	// before the catalogue.
-	Proofs        []*Proof `protobuf:"bytes,12,rep,name=proofs,proto3" json:"proofs,omitempty"`
+	Proofs []*Proof `protobuf:"bytes,12,rep,name=proofs,proto3" json:"proofs,omitempty"`
+	// Those variables of the person's environment, by name, that the profile
+	// says stand in the way of a carrier.
+	EnvNames []string `protobuf:"bytes,13,rep,name=env_names,json=envNames,proto3" json:"env_names,omitempty"`
+	// The nearest folder at or above the run root, up to the file system's root,
+	// that others than its owner may write to; empty = none, or not known. Some
+	// CLIs take no settings from below one.
+	OpenFolder    string `protobuf:"bytes,14,opt,name=open_folder,json=openFolder,proto3" json:"open_folder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1622,6 +1633,20 @@ func (x *Host) GetProofs() []*Proof {
 		return x.Proofs
 	}
 	return nil
+}
+
+func (x *Host) GetEnvNames() []string {
+	if x != nil {
+		return x.EnvNames
+	}
+	return nil
+}
+
+func (x *Host) GetOpenFolder() string {
+	if x != nil {
+		return x.OpenFolder
+	}
+	return ""
 }
 
 // Proof is what a run of the installed CLI against a stand-in for the model
@@ -4725,7 +4750,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12\x18\n" +
 	"\atrusted\x18\x02 \x01(\bR\atrusted\"A\n" +
 	"\x10SetTrustResponse\x12-\n" +
-	"\x05trust\x18\x01 \x01(\v2\x17.idea.launcher.v1.TrustR\x05trust\"\xa0\x04\n" +
+	"\x05trust\x18\x01 \x01(\v2\x17.idea.launcher.v1.TrustR\x05trust\"\xf9\x04\n" +
 	"\x04Host\x12-\n" +
 	"\x02os\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x18R\x05linuxR\x06darwinR\awindowsR\x02os\x12-\n" +
 	"\fproject_root\x18\x02 \x01(\tB\n" +
@@ -4745,7 +4770,10 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\vinteractive\x18\n" +
 	" \x01(\bR\vinteractive\x12\x1f\n" +
 	"\x06locale\x18\v \x01(\tB\a\xbaH\x04r\x02(@R\x06locale\x12:\n" +
-	"\x06proofs\x18\f \x03(\v2\x17.idea.launcher.v1.ProofB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x06proofs\"\x96\x02\n" +
+	"\x06proofs\x18\f \x03(\v2\x17.idea.launcher.v1.ProofB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x06proofs\x12,\n" +
+	"\tenv_names\x18\r \x03(\tB\x0f\xbaH\f\x92\x01\t\x10 \"\x05r\x03(\x80\x02R\benvNames\x12)\n" +
+	"\vopen_folder\x18\x0e \x01(\tB\b\xbaH\x05r\x03(\x80 R\n" +
+	"openFolder\"\x96\x02\n" +
 	"\x05Proof\x126\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.idea.type.v1.LaunchKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12?\n" +
 	"\tworkspace\x18\x02 \x01(\x0e2\x17.idea.type.v1.WorkspaceB\b\xbaH\x05\x82\x01\x02\x10\x01R\tworkspace\x12#\n" +
@@ -5003,7 +5031,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x11DIALOG_KIND_LOGIN\x10\x02\x12\x1c\n" +
 	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03\x12\x1a\n" +
 	"\x16DIALOG_KIND_HOOK_TRUST\x10\x04\x12\x1d\n" +
-	"\x19DIALOG_KIND_ADD_DIRECTORY\x10\x05*\x8c\x02\n" +
+	"\x19DIALOG_KIND_ADD_DIRECTORY\x10\x05*\xa7\x02\n" +
 	"\vWarningKind\x12\x1c\n" +
 	"\x18WARNING_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dWARNING_KIND_SECTION_DEGRADED\x10\x01\x12\x1a\n" +
@@ -5012,7 +5040,8 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x15WARNING_KIND_LEFT_OUT\x10\x04\x12\x1f\n" +
 	"\x1bWARNING_KIND_FROZEN_CONTEXT\x10\x05\x12 \n" +
 	"\x1cWARNING_KIND_ARGUMENT_MERGED\x10\x06\x12\x1b\n" +
-	"\x17WARNING_KIND_NO_PERSONA\x10\a*\x90\x01\n" +
+	"\x17WARNING_KIND_NO_PERSONA\x10\a\x12\x19\n" +
+	"\x15WARNING_KIND_NO_TOOLS\x10\b*\x90\x01\n" +
 	"\vLaunchState\x12\x1c\n" +
 	"\x18LAUNCH_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15LAUNCH_STATE_PREPARED\x10\x01\x12\x18\n" +

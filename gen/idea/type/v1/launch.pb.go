@@ -811,7 +811,10 @@ type EnvVar struct {
 	// Its value.
 	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	// True when it must not be shown in logs.
-	Secret        bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	// Set when the variable is a list: the host puts the person's own value, if
+	// there is one, and this separator before the value.
+	ListSeparator string `protobuf:"bytes,4,opt,name=list_separator,json=listSeparator,proto3" json:"list_separator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -865,6 +868,13 @@ func (x *EnvVar) GetSecret() bool {
 		return x.Secret
 	}
 	return false
+}
+
+func (x *EnvVar) GetListSeparator() string {
+	if x != nil {
+		return x.ListSeparator
+	}
+	return ""
 }
 
 // Injection is an effective context made ready for one CLI.
@@ -1011,11 +1021,12 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x04mode\x18\x03 \x01(\rB\b\xbaH\x05*\x03\x18\xff\x03R\x04mode\">\n" +
 	"\x03Arg\x12\x1f\n" +
 	"\x05value\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\xff\xff\aR\x05value\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\bR\x06secret\"_\n" +
+	"\x06secret\x18\x02 \x01(\bR\x06secret\"\x8f\x01\n" +
 	"\x06EnvVar\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x04name\x12\x1f\n" +
 	"\x05value\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\xff\xff\aR\x05value\x12\x16\n" +
-	"\x06secret\x18\x03 \x01(\bR\x06secret\"\xb9\x03\n" +
+	"\x06secret\x18\x03 \x01(\bR\x06secret\x12.\n" +
+	"\x0elist_separator\x18\x04 \x01(\tB\a\xbaH\x04r\x02(\x01R\rlistSeparator\"\xb9\x03\n" +
 	"\tInjection\x122\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2\x16.idea.type.v1.StrategyR\bstrategy\x12!\n" +
 	"\acarrier\x18\x02 \x01(\tB\a\xbaH\x04r\x02(@R\acarrier\x122\n" +
