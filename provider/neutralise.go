@@ -34,13 +34,14 @@ func Neutralise(markdown string, what []Neutraliser) string {
 		return markdown
 	}
 	var out, prose strings.Builder
+	out.Grow(len(markdown) + len(markdown)/64)
 	flush := func() {
 		out.WriteString(guardProse(prose.String(), what))
 		prose.Reset()
 	}
 	fence := ""
 	for line := range strings.Lines(markdown) {
-		m := fenceLine.FindStringSubmatch(line)
+		m := fenceOf(line)
 		switch {
 		case fence != "":
 			out.WriteString(line)
@@ -62,6 +63,15 @@ func Neutralise(markdown string, what []Neutraliser) string {
 	return out.String()
 }
 
+// fenceOf returns the match of a line that may open or close a fence, nil for
+// others.
+func fenceOf(line string) []string {
+	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
+		return nil // before the pattern is tried, which is slow
+	}
+	return fenceLine.FindStringSubmatch(line)
+}
+
 // opensFence: what follows a fence of backticks holds no backtick.
 func opensFence(line, fence string) bool {
 	_, info, _ := strings.Cut(line, fence)
@@ -76,7 +86,7 @@ func closesFence(line, fence string) bool {
 
 // guardProse guards one paragraph outside its code spans.
 func guardProse(paragraph string, what []Neutraliser) string {
-	if slices.Contains(what, HTMLComments) {
+	if slices.Contains(what, HTMLComments) && strings.Contains(paragraph, "<!--") {
 		paragraph = lineComment.ReplaceAllString(paragraph, `${1}\<!--`)
 	}
 	if !slices.Contains(what, AtImports) || !strings.Contains(paragraph, "@") {
