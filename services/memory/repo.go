@@ -64,7 +64,7 @@ func noteFault(id string, err error) error {
 	case errors.Is(err, store.ErrTooLarge):
 		return fault.New(fault.TooLarge, fault.Meta{"name": id, "bytes": "0", "limit": strconv.Itoa(store.MaxDoc)},
 			"note %q is larger than the store keeps; split it in two", id).Wrap(err)
-	case errors.Is(err, store.ErrBadKey):
+	case errors.Is(err, store.ErrBadKey) && !isFault(err):
 		return badField("note.note_id", "cannot be the name of a file: "+err.Error()).Wrap(err)
 	}
 	return placeFault(err)
@@ -78,12 +78,14 @@ func placeFault(err error) error {
 		return fault.New(fault.Draining, nil, "the server is going down; try again").Wrap(err)
 	case errors.Is(err, store.ErrLagged):
 		return lagged().Wrap(err)
-	case errors.Is(err, store.ErrBadKey):
+	case errors.Is(err, store.ErrBadKey) && !isFault(err):
 		return fault.New(fault.StoreUnavailable, fault.Meta{"path": ".ideai/" + folder},
 			"the notes cannot be kept: .ideai or .ideai/%s is not a folder; move away what is there", folder).Wrap(err)
 	}
 	return err
 }
+
+func isFault(err error) bool { _, ok := fault.As(err); return ok }
 
 func notFound(id string) *fault.Error {
 	return fault.New(fault.NoteNotFound, fault.Meta{"note": id}, "there is no note %q; list the notes to see their names", id)

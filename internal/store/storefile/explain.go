@@ -35,7 +35,9 @@ func (s *Store) explain(err error, name string, why intent) error {
 			"no space left to save %s; free some space and save again", full).Wrap(err)
 	case errors.Is(err, syscall.EROFS), why == writing && errors.Is(err, fs.ErrPermission):
 		return readOnly(full, err)
-	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+		return s.blocked(name, err)
+	case errors.Is(err, syscall.ENAMETOOLONG):
 		return fmt.Errorf("%w %q: %w", store.ErrBadKey, name, err)
 	}
 	if _, outside := s.real(name); outside != nil {
@@ -44,6 +46,24 @@ func (s *Store) explain(err error, name string, why intent) error {
 		}
 	}
 	return unavailable(full, err)
+}
+
+// blocked says what stands in the way of a path: a file where a folder
+// belongs, or something else where a file does.
+func (s *Store) blocked(name string, err error) error {
+	at, why := name, "is not a file, and a file belongs there"
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		if info, err := s.root.Stat(name[:i]); err == nil && !info.IsDir() {
+			at, why = name[:i], "is a file where a folder belongs"
+			break
+		}
+	}
+	full := filepath.Join(s.tree, filepath.FromSlash(at))
+	return fault.New(fault.StoreUnavailable, fault.Meta{"path": full},
+		"%s %s; move it away, then try again", full, why).Wrap(fmt.Errorf("%w %q: %w", store.ErrBadKey, name, err))
 }
 
 func isContract(err error) bool {

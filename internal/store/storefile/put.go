@@ -67,7 +67,7 @@ func (s *Store) put(name string, data []byte, expect store.Version) (store.Versi
 	exists := now.info != nil
 	switch {
 	case errors.Is(err, syscall.EISDIR), errors.Is(err, errSpecial):
-		return "", fmt.Errorf("%w %q: there is a folder or a device of that name", store.ErrBadKey, name)
+		return "", s.blocked(name, err)
 	case err != nil && exists && !errors.Is(err, store.ErrTooLarge), err != nil && !exists && !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	case exists && expect != store.Any && expect != now.version, !exists && expect != store.Any && expect != store.Absent:

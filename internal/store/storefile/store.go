@@ -2,6 +2,7 @@ package storefile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -156,15 +157,20 @@ func (s *Store) holdsLock() bool {
 	return s.lock != nil
 }
 
-// stands reports whether the tree is still the folder that was opened: a
-// worktree can be removed and made again.
+// stands reports whether the tree is still the folder that was opened, and
+// nothing took the place of the store's own: a worktree can be removed and made
+// again.
 func (s *Store) stands() bool {
 	opened, err := s.root.Stat(".")
 	if err != nil {
 		return false
 	}
 	now, err := os.Stat(s.tree)
-	return err == nil && os.SameFile(opened, now)
+	if err != nil || !os.SameFile(opened, now) {
+		return false
+	}
+	own, err := s.root.Stat(s.sub)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && own.IsDir()
 }
 
 // Close waits for calls under way, ends watches and tails with
