@@ -77,12 +77,15 @@ func threadID(t *testing.T, out string) string {
 	return m[1]
 }
 
+// codex takes 32 KiB of AGENTS.md files together, those of the folders above
+// first: here they fill that alone, and the launch is from a subfolder.
 func TestCodexGetsAllOfOursBesideLargeAgentsFiles(t *testing.T) {
 	w := newWorld(t)
 	w.setUpProject()
 	own := "AGENTS-HEAD-aa01\n" + strings.Repeat("A long house rule of the team.\n", 1500) // about 46 KB
 	w.write("AGENTS.md", own)
-	w.run("ideai", "codex", "exec", "hello")
+	w.write("services/api/AGENTS.md", "AGENTS-OF-THE-SUBFOLDER\n")
+	w.runIn(filepath.Join(w.project, "services/api"), "", "ideai", "codex", "exec", "hello")
 	w.mustHoldWhole(w.lastTurn(), w.effectiveContext("codex"))
 	if n := strings.Count(w.lastTurn().Text(), "AGENTS-HEAD-aa01"); n != 1 {
 		t.Errorf("the project's AGENTS.md is in the request %d times, want once", n)

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,48 +16,57 @@ import (
 
 const time1 = time.Minute
 
-// Two launches in two terminals share one server, also when the first is
-// killed: the second's tools still work.
-func TestTwoLaunchesShareOneServerAndSurviveEachOther(t *testing.T) {
+// Two launches in two terminals share one server, also when the first, which
+// started the server, is killed under the second.
+func TestTwoLaunchesShareOneServerAlsoWhenTheFirstIsKilled(t *testing.T) {
 	w := newWorld(t)
 	w.setUpProject()
+	w.stopServer()
 	recall := stubmodel.Call{Name: "mcp__ideai__idea_memory_recall", Args: map[string]any{"query": "arrondi des montants"}}
-	firstIn, release := make(chan struct{}), make(chan struct{})
+	in := map[string]chan struct{}{"I am the first": make(chan struct{}), "I am the second": make(chan struct{})}
+	asked := map[string]func(){}
+	for who, ch := range in {
+		asked[who] = sync.OnceFunc(func() { close(ch) })
+	}
+	release := make(chan struct{})
 	w.model.SetScript(func(r stubmodel.Request, turn int) stubmodel.Reply {
-		switch {
-		case strings.Contains(r.Text(), "I am the first"):
-			close(firstIn)
-			<-release
-			return stubmodel.Reply{Text: "done"}
-		case turn == 0:
+		for who, first := range asked {
+			if strings.Contains(r.Text(), who) {
+				first()
+			}
+		}
+		<-release
+		if turn == 0 {
 			return stubmodel.Reply{Call: &recall}
 		}
 		return stubmodel.Reply{Text: "done"}
 	})
-
-	first := exec.Command(w.lookPath("ideai"), "claude", "-p", "I am the first")
-	first.Dir, first.Env = w.project, w.env
-	first.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	must(t, first.Start())
-	select {
-	case <-firstIn:
-	case <-time.After(time1):
-		t.Fatal("the first launch made no request")
+	start := func(prompt string) *exec.Cmd {
+		cmd := exec.Command(w.lookPath("ideai"), "claude", "-p", prompt)
+		cmd.Dir, cmd.Env = w.project, w.env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		must(t, cmd.Start())
+		select {
+		case <-in[prompt]:
+		case <-time.After(time1):
+			t.Fatalf("%q made no request", prompt)
+		}
+		return cmd
 	}
+	first := start("I am the first")
 	pid := w.serverPID()
+	second := start("I am the second")
 	must(t, syscall.Kill(-first.Process.Pid, syscall.SIGKILL))
 	_ = first.Wait()
 	close(release)
-
-	w.run("ideai", "claude", "-p", "I am the second")
+	if err := second.Wait(); err != nil {
+		t.Errorf("the second launch: %v", err)
+	}
 	if got := w.lastTurn().ToolResults(); !strings.Contains(got, "ARRONDI-44e0") {
 		t.Errorf("recall in the second launch:\n%s", got)
 	}
 	if now := w.serverPID(); now != pid {
 		t.Errorf("the server changed from pid %s to %s", pid, now)
-	}
-	if err := syscall.Kill(atoi(t, pid), 0); err != nil {
-		t.Errorf("the server is gone: %v", err)
 	}
 }
 
@@ -72,6 +83,21 @@ func (w *world) serverPID() string {
 		w.t.Fatalf("no server pid in %s", out)
 	}
 	return strings.Trim(r.Server.Pid.String(), `"`)
+}
+
+// What begins no session of the CLI is the CLI's alone.
+func TestArgumentsThatBeginNoSessionGoToTheCLI(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"claude", "codex"} {
+		want, got := w.run(name, "--version").stdout, w.run("ideai", name, "--version").stdout
+		if got != want {
+			t.Errorf("ideai %s --version says %q, %s itself %q", name, got, name, want)
+		}
+	}
+	w.run("ideai", "claude", "mcp", "list")
+	if _, err := os.Stat(filepath.Join(w.project, ".ideai")); err == nil {
+		t.Error("the folder was made a project")
+	}
 }
 
 func TestCLINotInstalledIsSaidPlainly(t *testing.T) {
