@@ -242,9 +242,10 @@ func (p *Profile) Choose(w Want) (*Carrier, error) {
 	var conflict error
 	for i := range p.Carriers {
 		c := &p.Carriers[i]
+	Avoid     []string  // carriers passed over unless asked for by name
 		fits := c.Serves(w.Kind, w.Workspace, w.Headless) &&
 			(w.Strategy == "" || w.Strategy == c.Strategy) &&
-			(w.Carrier == "" || w.Carrier == c.Name)
+			(w.Carrier == c.Name || w.Carrier == "" && !slices.Contains(w.Avoid, c.Name))
 		if !fits {
 			continue
 		}

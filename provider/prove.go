@@ -95,11 +95,25 @@ func (p *Prove) Keeps(name string) bool {
 	return matches(p.Keep, name) && !matches(p.Drop, name)
 }
 
+// Kept returns those variables of an environment, NAME=value, that belong to a
+// proof.
+func (p *Prove) Kept(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); p.Keeps(name) {
+			out = append(out, kv)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 var privateWords = []string{
 	"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "AUTH", "OAUTH", "CREDENTIAL", "CREDENTIALS", "COOKIE", "HEADERS",
 	"DIR", "HOME", "URL", "SOCK", "SOCKET", "FD", "DESCRIPTOR",
 }
 
+// matches takes names, and beginnings of names that end in *.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		prefix, open := strings.CutSuffix(p, "*")

@@ -97,7 +97,7 @@ the program it started.`,
 	settingsFlags(f, serve.Flags())
 	root.AddCommand(serve, a.initCommand(), a.trustCommand(), a.launchCommand(),
 		a.projectCommand(), a.agentCommand(), a.contextCommand(), a.memoryCommand(),
-		a.configCommand(), a.mcpCommand(), a.versionCommand())
+		a.configCommand(), a.mcpCommand(), a.versionCommand(), a.doctorCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	a.addProfileCommands(root)

@@ -128,7 +128,12 @@ func (a *app) serverConfig(address string) server.Config {
 // connectInside runs all services in this process for the time of one command,
 // listening at an address if one is given.
 func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *agentToken, address string) (*session, error) {
-	srv, err := server.New(a.serverConfig(address))
+	return a.runInside(ctx, a.serverConfig(address), cfg, agent)
+}
+
+// runInside runs a server in this process until the session is closed.
+func (a *app) runInside(ctx context.Context, serve server.Config, cfg rpc.ClientConfig, agent *agentToken) (*session, error) {
+	srv, err := server.New(serve)
 	if err != nil {
 		return nil, err
 	}
@@ -152,5 +157,5 @@ func (a *app) connectInside(ctx context.Context, cfg rpc.ClientConfig, agent *ag
 		stop()
 		return nil, err
 	}
-	return newSession(address, conn, agent, func() { _ = conn.Close(); stop() }), nil
+	return newSession(serve.Address, conn, agent, func() { _ = conn.Close(); stop() }), nil
 }

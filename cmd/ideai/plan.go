@@ -76,10 +76,26 @@ func (a *app) showPlan(plan *launcherv1.LaunchPlan, full bool) {
 
 func (a *app) injection(i *launcherv1.InjectionReport) {
 	verified := a.tr(verifications[i.GetVerification()])
-	if v := i.GetVerifiedVersion(); v != "" {
+	switch v := i.GetVerifiedVersion(); {
+	case i.GetProveTime() != nil && v != "":
+		verified = fmt.Sprintf(a.tr("verified %s %s"), v, a.day(i.GetProveTime().AsTime()))
+	case i.GetProveTime() != nil:
+		verified = fmt.Sprintf(a.tr("seen NOT to work %s"), a.day(i.GetProveTime().AsTime()))
+	case v != "":
 		verified += " " + v
 	}
 	a.say("context enters by %s, %s (%s)", strategyName(i.GetStrategy()), i.GetCarrier(), verified)
+}
+
+// day is a date as one says it.
+func (a *app) day(t time.Time) string {
+	year, month, day := t.Local().Date()
+	for ago, word := range []string{a.tr("today"), a.tr("yesterday")} {
+		if y, m, d := time.Now().AddDate(0, 0, -ago).Date(); y == year && m == month && d == day {
+			return word
+		}
+	}
+	return t.Local().Format("2006-01-02")
 }
 
 var verifications = map[typev1.Verification]string{

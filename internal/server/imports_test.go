@@ -52,6 +52,7 @@ var table = []layer{
 	{packages: []string{"internal/agenttools"}, may: []string{"internal/...", "gen/...", "provider"}, never: slices.Concat(everyones, drivers)},
 	{packages: []string{"internal/background"}, may: []string{"internal/...", "gen/..."}, never: slices.Concat(everyones, drivers)},
 	{packages: []string{"provider"}, may: plain, never: slices.Concat(wire, everyones, drivers)},
+	{packages: []string{"internal/prove"}, may: []string{"gen/...", "provider", "host"}, never: slices.Concat(everyones, drivers)},
 	{packages: []string{"host"}, may: []string{"gen/...", "provider", "internal/fault", "internal/safetext"}, never: slices.Concat(everyones, drivers)},
 	{packages: []string{"services/memory/recall"}, never: slices.Concat(wire, []string{"internal/store/..."})},
 	{packages: []string{"services/launcher"}, may: append([]string{"gen/...", "provider", "internal/project", "internal/auth", "internal/grpcerr", "internal/build"}, plain...),

@@ -64,6 +64,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 		Strategy: injection.GetStrategy(), Carrier: injection.GetCarrier(), Verification: injection.GetVerification(),
 		VerifiedVersion: injection.GetVerifiedVersion(), CliVersion: host.GetCliVersion(), FrozenOnResume: injection.GetFrozenOnResume(),
 	}
+	b.believe(report)
 	plan := &launcherv1.LaunchPlan{
 		LaunchId:      b.req.GetLaunchId(),
 		Identity:      b.identity,
@@ -81,7 +82,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 		StableDigest:  b.context.GetStableDigest(),
 		ContextTokens: b.context.GetTokens(),
 		McpServers:    []*launcherv1.McpServer{{Name: mcpServer, Tools: b.service.deps.Tools, Preapproved: true}},
-		Warnings:      append(b.warnings, injectionWarnings(report, b.profile.Name, kindsOut[b.kind])...),
+		Warnings:      append(b.warnings, injectionWarnings(report, b.profile, kindsOut[b.kind])...),
 
 		TokenExpireTime: timestamppb.New(expires),
 	}
@@ -138,10 +139,7 @@ func first(args []string) string {
 // inject chooses a carrier that goes together with the person's arguments and
 // has the context service render it.
 func (b *planner) inject(ctx context.Context) (*typev1.Injection, error) {
-	carrier, err := b.profile.Choose(provider.Want{
-		Kind: b.kind, Workspace: b.workspace, Strategy: strategiesIn[b.req.GetStrategy()], Carrier: b.req.GetCarrier(),
-		Headless: b.headless, Invocation: b.invocation,
-	})
+	carrier, err := b.choose()
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
 	"github.com/idea-ide/ideai/internal/fault"
+	"github.com/idea-ide/ideai/provider"
 )
 
 const (
@@ -83,20 +84,22 @@ func whyUnusable(name string) string {
 }
 
 // injectionWarnings tells how far an injection is to be relied on.
-func injectionWarnings(report *launcherv1.InjectionReport, profile string, kind typev1.LaunchKind) []*launcherv1.Warning {
+func injectionWarnings(report *launcherv1.InjectionReport, p *provider.Profile, kind typev1.LaunchKind) []*launcherv1.Warning {
 	var out []*launcherv1.Warning
 	installed := report.GetCliVersion()
 	if installed == "" {
 		installed = "of unknown version"
 	}
-	switch report.GetVerification() {
-	case typev1.Verification_VERIFICATION_OTHER_VERSION:
+	profile := p.Name
+	switch v := report.GetVerification(); {
+	case v == typev1.Verification_VERIFICATION_OTHER_VERSION:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
-			"%s %s: the context was seen to arrive with version %s, this one was not tried; ask the agent which rules it was given", profile, installed, report.GetVerifiedVersion()))
-	case typev1.Verification_VERIFICATION_UNVERIFIED:
+			"%s %s: the context was seen to arrive with version %s, this one was not tried; try it with `ideai doctor --prove %s`", profile, installed, report.GetVerifiedVersion(), p.ID))
+	case v == typev1.Verification_VERIFICATION_UNVERIFIED && report.GetProveTime() != nil:
+		out = append(out, disproved(report, profile, p.ID))
+	case v == typev1.Verification_VERIFICATION_UNVERIFIED:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
-			"%s %s: the context was never seen to arrive by %s; ask the agent which rules it was given", profile, installed, report.GetCarrier()))
-	default:
+			"%s %s: the context was never seen to arrive by %s; try it with `ideai doctor --prove %s`", profile, installed, report.GetCarrier(), p.ID))
 	}
 	if report.GetFrozenOnResume() && kind == typev1.LaunchKind_LAUNCH_KIND_NATIVE_RESUME {
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_FROZEN_CONTEXT, 0, report.GetCarrier(),

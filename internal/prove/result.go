@@ -1,0 +1,101 @@
+package prove
+
+import (
+	"time"
+
+	"github.com/idea-ide/ideai/provider"
+)
+
+// Cell is one cell of a profile's matrix, of the half that needs no terminal.
+type Cell struct {
+	Carrier   string
+	Workspace provider.Workspace
+	Resumed   bool // else a new session
+
+	carrier *provider.Carrier
+}
+
+// kind is the kind of launch by which a cell is tried.
+func (c Cell) kind() provider.Kind {
+	if c.Resumed {
+		return provider.NativeResume
+	}
+	return provider.Headless
+}
+
+// cells are the cells of new sessions, in the catalogue's order.
+func cells(p *provider.Profile, only string) []Cell {
+	var out []Cell
+	for i := range p.Carriers {
+		c := &p.Carriers[i]
+		cell := Cell{Carrier: c.Name, Workspace: c.Workspace, carrier: c}
+		if (only == "" || only == c.Name) && c.Serves(cell.kind(), c.Workspace, true) {
+			out = append(out, cell)
+		}
+	}
+	return out
+}
+
+// resumed is the cell of a session begun by this one and resumed by the same
+// door, if that serves it.
+func (c Cell) resumed(p *provider.Profile) (Result, bool) {
+	if len(p.Prove.Resume) == 0 {
+		return Result{}, false
+	}
+	again := Cell{Carrier: c.Carrier, Workspace: c.Workspace, Resumed: true}
+	carrier, err := p.Choose(provider.Want{Kind: again.kind(), Workspace: c.Workspace, Carrier: c.Carrier, Headless: true})
+	if err != nil {
+		return Result{}, false
+	}
+	again.carrier = carrier
+	return Result{Cell: again}, true
+}
+
+// Result is what a run showed of a cell.
+type Result struct {
+	Cell
+	Took     time.Duration
+	Sections []Section
+	// Tools is how many of our tools were offered to the model, of how many.
+	Tools, ToolsAll int
+	// Problems is empty when all arrived.
+	Problems []Problem
+	// Output has the last lines of what the CLI said, when something is wrong.
+	Output []string
+	// Elsewhere names the hosts that the CLI wanted to reach and was refused.
+	Elsewhere []string
+}
+
+// Arrived reports whether all arrived and worked.
+func (r *Result) Arrived() bool { return len(r.Problems) == 0 }
+
+// Section is one section of the context.
+type Section struct {
+	Name    string
+	Bytes   int
+	Arrived bool // whole
+}
+
+// ProblemKind says what is wrong with a cell.
+type ProblemKind string
+
+// The problems.
+const (
+	Failed         ProblemKind = "failed"          // the CLI ended with an error; Subject is its exit code
+	TimedOut       ProblemKind = "timed_out"       // it did not end in time; Subject is the time
+	NoRequest      ProblemKind = "no_request"      // it asked the model nothing
+	NoPrompt       ProblemKind = "no_prompt"       // the prompt did not arrive
+	SectionMissing ProblemKind = "section_missing" // Subject is the section
+	SectionCut     ProblemKind = "section_cut"     // it arrived in part
+	SectionTwice   ProblemKind = "section_twice"   // it arrived more than once
+	OutOfOrder     ProblemKind = "out_of_order"    // Subject is the section that comes too early
+	ToolMissing    ProblemKind = "tool_missing"    // Subject is the tool
+	ToolFailed     ProblemKind = "tool_failed"     // its answer did not reach the model; Subject is the tool
+	NoSession      ProblemKind = "no_session"      // there was no session to resume
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Kind    ProblemKind
+	Subject string
+}
