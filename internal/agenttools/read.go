@@ -50,13 +50,13 @@ func noteName(s string) string {
 
 // read renders one part of a note.
 func (w *language) read(r *memoryv1.ReadNoteResponse) string {
-	head := "`" + safetext.Line(r.GetNoteId()) + "`"
-	if r.GetParts() > 1 {
-		head += ", " + w.part(int(r.GetPart()), int(r.GetParts()))
-	}
 	body := strings.TrimRight(r.GetText(), "\n")
 	if about := safetext.Line(r.GetDescription()); about != "" && r.GetPart() <= 1 {
 		body = about + "\n\n" + body
 	}
-	return head + "\n" + safetext.Block("note:"+r.GetNoteId(), body)
+	block := safetext.Block("note:"+r.GetNoteId(), body)
+	if r.GetParts() > 1 {
+		return w.part(int(r.GetPart()), int(r.GetParts())) + "\n" + block
+	}
+	return block
 }

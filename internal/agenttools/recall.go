@@ -73,20 +73,24 @@ func (w *language) recalled(r *memoryv1.RecallNotesResponse) string {
 	return out.String()
 }
 
-// recalledNote is a note's name and why it was chosen, then what it says.
+// recalledNote is a note: why it was chosen, then what it says. All of it
+// stands in the data block, for names and matched words are the notes' too.
 func (w *language) recalledNote(n *memoryv1.RecalledNote) string {
-	head := "`" + safetext.Line(n.GetNoteId()) + "`"
+	var head []string
 	if n.GetForm() == typev1.NoteForm_NOTE_FORM_EXCERPT {
-		head += " (" + w.excerpt + ")"
+		head = append(head, w.excerpt)
 	}
 	if why := w.why(n.GetWhy()); why != "" {
-		head += " — " + why
+		head = append(head, why)
 	}
 	body := strings.TrimSpace(n.GetText())
 	if about := safetext.Line(n.GetDescription()); about != "" {
 		body = about + "\n\n" + body
 	}
-	return head + "\n" + safetext.Block("note:"+n.GetNoteId(), body)
+	if len(head) > 0 {
+		body = "(" + strings.Join(head, "; ") + ")\n" + body
+	}
+	return safetext.Block("note:"+n.GetNoteId(), body)
 }
 
 func (w *language) namedNote(n *memoryv1.RecalledNote) string {
