@@ -223,6 +223,7 @@ type Want struct {
 	Workspace Workspace // "" = Project
 	Strategy  Strategy  // "" = any
 	Carrier   string    // "" = the first that fits
+	Avoid     []string  // carriers passed over unless asked for by name
 	Headless  bool      // no terminal: the CLI's print or exec mode
 	// Invocation is what ReadArgs made of the person's arguments. Carriers
 	// that they switch off are passed over, or refused when asked for by name.
@@ -242,7 +243,6 @@ func (p *Profile) Choose(w Want) (*Carrier, error) {
 	var conflict error
 	for i := range p.Carriers {
 		c := &p.Carriers[i]
-	Avoid     []string  // carriers passed over unless asked for by name
 		fits := c.Serves(w.Kind, w.Workspace, w.Headless) &&
 			(w.Strategy == "" || w.Strategy == c.Strategy) &&
 			(w.Carrier == c.Name || w.Carrier == "" && !slices.Contains(w.Avoid, c.Name))

@@ -216,13 +216,13 @@ func (a *app) facts(ctx context.Context, profileID string) (*launcherv1.Host, er
 	p, err := provider.Builtin().Profile(profileID)
 	if err != nil {
 		return nil, err
-	facts.OpenFolder = host.OpenFolder(at.root())
 	}
 	facts, err := host.Facts(ctx, p, host.FactsOptions{CacheFile: filepath.Join(a.config.StateDir, "cache", "versions.json")})
 	if err != nil {
 		return nil, err
 	}
 	facts.Locale = a.locale()
+	facts.Proofs = prove.Facts(a.config.StateDir, p, facts.GetCliVersion(), os.Environ())
 	return facts, nil
 }
 
@@ -239,7 +239,6 @@ func (a *app) factsWithout(binary string) (*launcherv1.Host, error) {
 }
 
 // chooseProfile is the agent's own profile, else the first CLI installed.
-	facts.Proofs = prove.Facts(a.config.StateDir, p, facts.GetCliVersion(), os.Environ())
 func (a *app) chooseProfile(ctx context.Context, s *session, at place, agent string) (string, error) {
 	if agent == "" {
 		r, err := s.context.GetSettings(ctx, &contextv1.GetSettingsRequest{ProjectId: at.project, WorktreeId: at.worktree})

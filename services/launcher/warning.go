@@ -86,11 +86,11 @@ func whyUnusable(name string) string {
 // injectionWarnings tells how far an injection is to be relied on.
 func injectionWarnings(report *launcherv1.InjectionReport, p *provider.Profile, kind typev1.LaunchKind) []*launcherv1.Warning {
 	var out []*launcherv1.Warning
+	profile := p.Name
 	installed := report.GetCliVersion()
 	if installed == "" {
 		installed = "of unknown version"
 	}
-	profile := p.Name
 	switch v := report.GetVerification(); {
 	case v == typev1.Verification_VERIFICATION_OTHER_VERSION:
 		out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_UNVERIFIED_INJECTION, 0, installed,
