@@ -110,6 +110,9 @@ func launchesOnly(cmd *cobra.Command) error {
 
 // runLaunch starts an agent and ends with its exit code.
 func (a *app) runLaunch(ctx context.Context, profileID string, args []string) error {
+	if p, err := provider.Builtin().Profile(profileID); err == nil && p.ReadArgs(args).Manage && !a.launch.dryRun {
+		return a.pass(ctx, p, args)
+	}
 	req, err := a.launchRequest(profileID, args)
 	if err != nil {
 		return err
@@ -141,6 +144,19 @@ func (a *app) runLaunch(ctx context.Context, profileID string, args []string) er
 		return a.show(shown, func() { a.showPlan(shown.GetPlan(), a.launch.full) })
 	}
 	return a.carryOut(ctx, s, at, r.GetPlan(), req)
+}
+
+// pass starts the CLI as it is, for arguments that begin no session, such as
+// its help or login. It needs no server and no project.
+func (a *app) pass(ctx context.Context, p *provider.Profile, args []string) error {
+	code, err := host.Pass(context.WithoutCancel(ctx), p, args, host.Options{})
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return &codeError{code}
+	}
+	return nil
 }
 
 // launchRequest reads the flags.
@@ -200,6 +216,7 @@ func (a *app) completeRequest(ctx context.Context, s *session, at place, req *la
 		return err
 	}
 	facts.ProjectRoot, facts.ServerAddress = at.root(), s.address
+	facts.OpenFolder = host.OpenFolder(at.root())
 	if dir, err := os.Getwd(); err == nil {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real

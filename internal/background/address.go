@@ -99,9 +99,10 @@ func socketPath(address string) string {
 }
 
 // Claim makes this process the only server of an address until release is
-// called, and removes a socket that a dead server left there. It waits up to
-// wait for a predecessor to end; then the address counts as in use. Addresses
-// other than Unix sockets need no claim: the system refuses a second listener.
+// called. It waits up to wait for a predecessor to end; then the address counts
+// as in use. It touches nothing but its own lock file: rpc.Listen decides
+// whether what stands at the address is a dead server's. Addresses other than
+// Unix sockets need no claim: the system refuses a second listener.
 func Claim(ctx context.Context, address string, wait time.Duration) (release func(), err error) {
 	path := socketPath(address)
 	if path == "" {
@@ -113,10 +114,6 @@ func Claim(ctx context.Context, address string, wait time.Duration) (release fun
 	lock := flock.New(path+".held", flock.SetPermissions(0o600))
 	if err := take(ctx, lock, wait); err != nil {
 		return nil, err
-	}
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-		_ = lock.Unlock()
-		return nil, unusable(filepath.Dir(path), err)
 	}
 	return func() { _ = lock.Unlock() }, nil
 }

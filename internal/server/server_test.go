@@ -122,6 +122,40 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	}
 }
 
+// Neither a file of the person nor another program's live socket is ours to
+// remove, whatever the address says.
+func TestServerLeavesWhatIsNotADeadServers(t *testing.T) {
+	dir, err := os.MkdirTemp("", "ideai") //nolint:usetesting // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file, socket := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "other.sock")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, path := range []string{file, socket} {
+		s, err := server.New(server.Config{Address: "unix://" + path, StateDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("serving at %s: %v, want a refusal that names it", path, err)
+		}
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s is gone: %v", path, err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "mine" {
+		t.Errorf("the file is now %q (%v)", got, err)
+	}
+}
+
 func TestInsideOneProcess(t *testing.T) {
 	s := servertest.Start(t, func(c *server.Config) { c.Address = "" })
 	if s.Addr() != nil {
