@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idea-ide/ideai/internal/store/storefile"
 	"github.com/idea-ide/ideai/internal/tokens"
@@ -68,7 +69,9 @@ func composeOnce(b *testing.B, s *contextsvc.Service, in contextsvc.Inputs) {
 func BenchmarkComposeWarm(b *testing.B) {
 	tree, in := large(b)
 	s := serviceOn(b, tree, counter)
-	composeOnce(b, s, in)
+	for began := time.Now(); time.Since(began) < 4*time.Second; { // the store does not trust files that are younger
+		composeOnce(b, s, in)
+	}
 	for b.Loop() {
 		composeOnce(b, s, in)
 	}

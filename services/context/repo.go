@@ -32,13 +32,33 @@ func (s *Service) get(ctx context.Context, at Place, key string) (doc store.Doc,
 // list yields the documents below a prefix in key order; one that cannot be
 // read has its Err set to a fault.
 func (s *Service) list(ctx context.Context, at Place, prefix string) iter.Seq2[store.Doc, error] {
+	return s.each(ctx, at, prefix, func(docs store.Docs) iter.Seq2[store.Doc, error] { return docs.List(ctx, prefix) })
+}
+
+// named is what stores have that need not read all documents below a prefix to
+// give those of one name, one segment further down.
+type named interface {
+	ListNamed(ctx context.Context, prefix, name string) iter.Seq2[store.Doc, error]
+}
+
+// listNamed is list for the documents prefix/*/name; others may be among them.
+func (s *Service) listNamed(ctx context.Context, at Place, prefix, name string) iter.Seq2[store.Doc, error] {
+	return s.each(ctx, at, prefix, func(docs store.Docs) iter.Seq2[store.Doc, error] {
+		if n, ok := docs.(named); ok {
+			return n.ListNamed(ctx, prefix, name)
+		}
+		return docs.List(ctx, prefix)
+	})
+}
+
+func (s *Service) each(ctx context.Context, at Place, prefix string, list func(store.Docs) iter.Seq2[store.Doc, error]) iter.Seq2[store.Doc, error] {
 	return func(yield func(store.Doc, error) bool) {
 		docs, err := s.deps.Stores.Versioned(ctx, at.Project, at.Worktree)
 		if err != nil {
 			yield(store.Doc{}, err)
 			return
 		}
-		for doc, err := range docs.List(ctx, prefix) {
+		for doc, err := range list(docs) {
 			if doc.Err != nil {
 				doc.Err = storeFault(doc.Err, doc.Key)
 			}

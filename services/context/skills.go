@@ -40,13 +40,13 @@ func skillKey(id string) string { return skillPrefix + "/" + id + "/" + skillFil
 // skills returns every skill file by id.
 func (s *Service) skills(ctx context.Context, at Place) ([]skillFile, error) {
 	var out []skillFile
-	for doc, err := range s.list(ctx, at, skillPrefix) {
+	for doc, err := range s.listNamed(ctx, at, skillPrefix, skillFileName) {
 		if err != nil {
 			return nil, err
 		}
 		id, ok := skillID(doc.Key)
 		switch {
-		case !ok: // a skill's other files
+		case !ok: // a file beside
 		case doc.Err != nil:
 			out = append(out, skillFile{Skill: Skill{ID: id, Path: folder + doc.Key, Problem: message(doc.Err)}, err: doc.Err})
 		default:

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"syscall"
@@ -123,7 +122,11 @@ func (s *Store) Get(ctx context.Context, key string) (store.Doc, error) {
 		return store.Doc{}, err
 	}
 	defer s.leave()
-	doc, _, err := s.load(key)
+	doc, err := s.read(s.root, path.Join(s.sub, key), key)
+	if err == nil || errors.Is(err, store.ErrNotFound) {
+		return doc, err
+	}
+	doc, _, err = s.load(key)
 	if err != nil {
 		return store.Doc{}, err
 	}
@@ -131,61 +134,4 @@ func (s *Store) Get(ctx context.Context, key string) (store.Doc, error) {
 		return store.Doc{}, doc.Err
 	}
 	return doc, nil
-}
-
-// List implements store.Docs.
-func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[store.Doc, error] {
-	return func(yield func(store.Doc, error) bool) {
-		keys, err := s.list(ctx, prefix)
-		if err != nil {
-			yield(store.Doc{}, err)
-			return
-		}
-		r := reader{s: s}
-		defer r.close()
-		for _, key := range keys {
-			doc, err := r.show(ctx, key)
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			if !yield(doc, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// reader reads many documents, those of one folder through the open folder.
-type reader struct {
-	s    *Store
-	dir  string
-	root *os.Root // nil when the folder cannot be opened
-}
-
-// show is load as one call of its own.
-func (r *reader) show(ctx context.Context, key string) (store.Doc, error) {
-	if err := r.s.enter(ctx, nil); err != nil {
-		return store.Doc{}, err
-	}
-	defer r.s.leave()
-	dir, base := path.Split(path.Join(r.s.sub, key))
-	if dir != r.dir {
-		r.close()
-		r.dir = dir
-		r.root, _ = r.s.root.OpenRoot(dir)
-	}
-	if r.root != nil {
-		if c, err := readFile(r.root, base); err == nil {
-			return store.Doc{Key: key, Data: c.data, Version: c.version, ModTime: c.info.ModTime()}, nil
-		}
-	}
-	doc, _, err := r.s.load(key)
-	return doc, err
-}
-
-func (r *reader) close() {
-	if r.root != nil {
-		_ = r.root.Close()
-		r.root = nil
-	}
 }

@@ -82,6 +82,7 @@ type Store struct {
 	dirs  sync.RWMutex // held for writing while empty folders are removed
 	temps temps
 	hub   hub
+	cache cache
 
 	streamsMu sync.Mutex
 	streams   map[string]*stream
