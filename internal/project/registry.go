@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -224,7 +225,7 @@ func (r *Registry) find(p *Project) (ok bool) {
 		err = r.follow(p, entry, lead{target: target, info: info})
 	}
 	if err != nil {
-		p.Problem = unreadable(p.Root, err).Error()
+		p.Problem = fmt.Sprintf("%s cannot be read (%v); check its permissions and its disk", p.Root, cause(err))
 	}
 	return true
 }
