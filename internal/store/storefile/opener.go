@@ -24,7 +24,8 @@ type Opener struct {
 
 	mu     sync.Mutex
 	closed bool
-	stores map[string]*Store
+	stores map[string]*Store // by real path
+	named  map[string]*Store // by path as it was given
 }
 
 var _ store.Opener = (*Opener)(nil)
@@ -32,7 +33,7 @@ var _ store.Opener = (*Opener)(nil)
 // NewOpener returns an opener for a service. tree says where a worktree of a
 // project is ("" is the main checkout); its faults are passed on.
 func NewOpener(service string, tree func(ctx context.Context, project, worktree string) (string, error)) *Opener {
-	return &Opener{service: service, tree: tree, stores: map[string]*Store{}}
+	return &Opener{service: service, tree: tree, stores: map[string]*Store{}, named: map[string]*Store{}}
 }
 
 // Versioned implements store.Opener.
@@ -49,17 +50,30 @@ func (o *Opener) open(ctx context.Context, project, worktree string) (*Store, er
 	if err != nil {
 		return nil, err
 	}
-	at, err := filepath.EvalSymlinks(tree)
-	if err != nil {
-		return nil, unavailable(tree, err)
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
 		return nil, store.ErrClosed
 	}
+	if s, ok := o.named[tree]; ok && s.standsAt(tree) {
+		return s, nil
+	}
+	s, err := o.find(tree, project)
+	if err != nil {
+		return nil, err
+	}
+	o.named[tree] = s
+	return s, nil
+}
+
+// find returns the store of a tree, open or opened now. The caller holds mu.
+func (o *Opener) find(tree, project string) (*Store, error) {
+	at, err := filepath.EvalSymlinks(tree)
+	if err != nil {
+		return nil, unavailable(tree, err)
+	}
 	if s, ok := o.stores[at]; ok {
-		if s.stands() {
+		if s.standsAt(at) {
 			return s, nil
 		}
 		_ = s.Close()

@@ -1,6 +1,7 @@
 package storefile
 
 import (
+	"errors"
 	"context"
 	"iter"
 	"os"
@@ -242,6 +243,13 @@ func TestOpener(t *testing.T) {
 	}
 	if _, err := again.Put(t.Context(), "memory/a.md", []byte("x"), store.Absent); err != nil {
 		t.Fatal(err)
+	}
+	// A link is made to lead elsewhere.
+	if err := errors.Join(os.Remove(alias), os.Symlink(other, alias)); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := o.Versioned(t.Context(), "alias", ""); err != nil || moved != again {
+		t.Errorf("a link that leads elsewhere: another store, %v", err)
 	}
 	if err := o.Close(); err != nil {
 		t.Fatal(err)

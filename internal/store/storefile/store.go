@@ -158,15 +158,15 @@ func (s *Store) holdsLock() bool {
 	return s.lock != nil
 }
 
-// stands reports whether the tree is still the folder that was opened, and
-// nothing took the place of the store's own: a worktree can be removed and made
+// standsAt reports whether a path leads to the tree that was opened, and nothing
+// took the place of the store's own folder: a worktree can be removed and made
 // again.
-func (s *Store) stands() bool {
+func (s *Store) standsAt(tree string) bool {
 	opened, err := s.root.Stat(".")
 	if err != nil {
 		return false
 	}
-	now, err := os.Stat(s.tree)
+	now, err := os.Stat(tree)
 	if err != nil || !os.SameFile(opened, now) {
 		return false
 	}
