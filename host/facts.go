@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -42,9 +43,9 @@ type FactsOptions struct {
 }
 
 // Facts tells what a server must know of this machine to plan a launch of a
-// CLI. ProjectRoot, CwdRelative and ServerAddress are left to the caller. It
-// fails with NotInstalledError when the CLI is not there. An unknown version
-// is left empty and is no error.
+// CLI. ProjectRoot, CwdRelative, ServerAddress and OpenFolder are left to the
+// caller. It fails with NotInstalledError when the CLI is not there. An unknown
+// version is left empty and is no error.
 func Facts(ctx context.Context, p *provider.Profile, o FactsOptions) (*launcherv1.Host, error) {
 	ideai := o.IdeaiPath
 	if ideai == "" {
@@ -66,6 +67,7 @@ func Facts(ctx context.Context, p *provider.Profile, o FactsOptions) (*launcherv
 		ArgvItemLimitBytes: argvItemLimit,
 		Interactive:        isatty.IsTerminal(os.Stdin.Fd()) && isatty.IsTerminal(os.Stdout.Fd()),
 		Locale:             locale(),
+		EnvNames:           setAmong(p.ConflictEnv()),
 	}, nil
 }
 
@@ -81,6 +83,10 @@ func findCLI(p *provider.Profile, ideai string) (string, error) {
 			path, p.Binary)
 	}
 	return path, nil
+}
+
+func setAmong(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return os.Getenv(name) == "" })
 }
 
 func sameFile(a, b string) bool {

@@ -191,9 +191,23 @@ func environment(base []string, plan *launcherv1.LaunchPlan) []string {
 		return slices.ContainsFunc(drop, func(d string) bool { return sameEnvName(d, name) })
 	})
 	for _, e := range plan.GetEnv() {
-		env = append(env, e.GetName()+"="+e.GetValue())
+		value := e.GetValue()
+		if own := lookUp(base, e.GetName()); own != "" && e.GetListSeparator() != "" {
+			value = own + e.GetListSeparator() + value
+		}
+		env = append(env, e.GetName()+"="+value)
 	}
 	return env
+}
+
+// lookUp returns the value of a variable, the last when it is there twice.
+func lookUp(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if n, value, ok := strings.Cut(kv, "="); ok && sameEnvName(n, name) {
+			return value
+		}
+	}
+	return ""
 }
 
 // feed writes the plan's text to the CLI, then what the person pipes in.

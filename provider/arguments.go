@@ -39,12 +39,13 @@ type Command struct {
 	Fork     bool     `yaml:"fork"`
 }
 
-// Conflict is a group of the person's arguments that does not go together
+// Conflict is a group of the person's arguments or variables that does not go together
 // with a launch, or with some carriers only.
 type Conflict struct {
 	Flags    []string `yaml:"flags"`
 	Folder   bool     `yaml:"folder"`   // a folder given by Arguments.Folder
 	Config   []string `yaml:"config"`   // keys given by a flag of Arguments.Config
+	Env      []string `yaml:"env"`      // variables of the person's environment
 	Carriers []string `yaml:"carriers"` // empty = the whole launch
 	Why      string   `yaml:"why"`      // completes "… cannot be used here: "
 }
@@ -64,6 +65,9 @@ type Invocation struct {
 	Fork bool
 	// Prompt is the first prompt, "" when it comes by other ways.
 	Prompt string
+	// Env names those of Profile.ConflictEnv that the person has set. ReadArgs
+	// leaves it to the caller.
+	Env []string
 
 	flags  []string // as written, without values
 	config []string // keys
@@ -103,6 +107,11 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 			return f, true
 		}
 	}
+	for _, name := range inv.Env {
+		if slices.Contains(c.Env, name) {
+			return name, true
+		}
+	}
 	if c.Folder && inv.folder != "" {
 		return inv.folder, true
 	}
@@ -117,10 +126,20 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 	return "", false
 }
 
+// ConflictEnv names the variables that matter when the person has set them.
+func (p *Profile) ConflictEnv() []string {
+	var names []string
+	for _, c := range p.Conflicts {
+		names = append(names, c.Env...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func (p *Profile) checkConflicts() error {
 	for _, c := range p.Conflicts {
-		if c.Why == "" || len(c.Flags)+len(c.Config) == 0 && !c.Folder {
-			return fmt.Errorf("a conflict needs why, and flags, config or folder")
+		if c.Why == "" || len(c.Flags)+len(c.Config)+len(c.Env) == 0 && !c.Folder {
+			return fmt.Errorf("a conflict needs why, and flags, config, env or folder")
 		}
 		if len(c.Config) > 0 && len(p.Arguments.Config) == 0 {
 			return fmt.Errorf("conflict %v: arguments.config is empty", c.Config)

@@ -124,6 +124,9 @@ func (p *Profile) complete() error {
 	if p.MCP.holdsContext() || p.Permissions.holdsContext() {
 		return errors.New("{context} belongs to carriers only")
 	}
+	if p.MCP.hasList() || p.Permissions.hasList() {
+		return errors.New("a variable that is a list belongs to carriers only")
+	}
 	if err := p.Login.check(); err != nil {
 		return fmt.Errorf("login: %w", err)
 	}

@@ -63,6 +63,9 @@ func TestBrokenProfilesAreRefused(t *testing.T) {
 		{"a conflict with an unknown carrier", "carriers:", "conflicts: [{flags: [-x], why: y, carriers: [z]}]\ncarriers:", `there is no carrier "z"`},
 		{"a tag that does not fit", "kinds: [fresh]", "kinds: !000000 0", "x.yaml: [12:12] a tag"},
 		{"an alias", "kinds: [fresh]", "kinds: *k", "x.yaml: [12:12] an alias"},
+		{"a list without an item", "template:", "template:\n      env: {A: {separator: \",\"}}", "a variable is a text"},
+		{"a separator of two characters", "template:", "template:\n      env: {A: {item: x, separator: \", \"}}", "a variable is a text"},
+		{"a list in the hand-over", "carriers:", "mcp: {env: {A: {item: x, separator: \",\"}}}\ncarriers:", "belongs to carriers only"},
 		{"unknown dialog", "carriers:", "dialogs: [{kind: chat}]\ncarriers:", `dialog "chat"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +86,7 @@ func TestBrokenProfilesAreRefused(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
-	for _, name := range []string{"claude", "codex"} {
+	for _, name := range []string{"claude", "codex", "copilot", "qwen"} {
 		src, err := os.ReadFile("profiles/" + name + ".yaml")
 		if err != nil {
 			f.Fatal(err)

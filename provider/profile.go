@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -82,8 +83,12 @@ type Profile struct {
 	Conflicts []Conflict `yaml:"conflicts"`
 	// Carriers is the matrix, the preferred ones first.
 	Carriers []Carrier `yaml:"carriers"`
-	// MCP hands our MCP server to the CLI beside the person's own.
+	// MCP hands our MCP server to the CLI beside the person's own; empty = the
+	// CLI takes none.
 	MCP Template `yaml:"mcp"`
+	// MCPNeedsClosedFolders tells that the CLI takes MCP only from a file that
+	// has no folder above it that others may write to.
+	MCPNeedsClosedFolders bool `yaml:"mcp_needs_closed_folders"`
 	// Permissions pre-approves exactly our tools and denies what would go
 	// around them, for this launch only.
 	Permissions Template `yaml:"permissions"`
@@ -181,6 +186,20 @@ func (c *Carrier) AppliesIn(headless bool) Applies {
 		return AtResume
 	}
 	return c.Applies
+}
+
+// WithoutTools tells why a launch goes without our tools, "" when it has them.
+// openFolder is a folder at or above the side directory that others may write
+// to, "" for none.
+func (p *Profile) WithoutTools(openFolder string) string {
+	switch {
+	case !p.MCP.gives():
+		return p.Name + " takes no MCP servers, so the agent is not given ideai's tools"
+	case p.MCPNeedsClosedFolders && openFolder != "":
+		return fmt.Sprintf("%s takes no settings from below a folder that others may write to, so the agent is not given ideai's tools; to give them: chmod go-w '%s'",
+			p.Name, openFolder)
+	}
+	return ""
 }
 
 // DialogKind names a dialog of a CLI.

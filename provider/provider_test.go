@@ -26,11 +26,11 @@ func TestTheBuiltinCatalogueLoads(t *testing.T) {
 	for _, p := range Builtin().Profiles() {
 		ids = append(ids, p.ID)
 	}
-	if want := []string{"claude", "codex", "qwen"}; !slices.Equal(ids, want) {
+	if want := []string{"claude", "codex", "copilot", "pi", "qwen"}; !slices.Equal(ids, want) {
 		t.Errorf("profiles %v, want %v", ids, want)
 	}
 	_, err := Builtin().Profile("absent")
-	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex, qwen") {
+	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex, copilot, pi, qwen") {
 		t.Errorf("an absent profile: %v", err)
 	}
 	if _, err := NewCatalogue(&Profile{ID: "a"}, &Profile{ID: "a"}); err == nil {
@@ -45,6 +45,8 @@ func TestVersionsAreParsed(t *testing.T) {
 		{"codex", "codex-cli 0.171.0\n", "0.171.0"},
 		{"codex", "WARNING: no PATH aliases\ncodex-cli 0.171.0\n", "0.171.0"},
 		{"codex", "", ""},
+		{"copilot", "GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check for updates.\n", "1.0.102"},
+		{"pi", "0.73.1\n", "0.73.1"},
 		{"qwen", "0.24.4\n", "0.24.4"},
 	} {
 		if got := profile(t, c.profile).Version.Parse(c.output); got != c.want {
@@ -110,6 +112,10 @@ func TestChoose(t *testing.T) {
 		{"qwen with its own text", "qwen", Want{Kind: Headless, Headless: true}, []string{"--append-system-prompt", "x", "p"}, "mcp_instructions", ""},
 		{"qwen with its own text in a terminal", "qwen", Want{Kind: Fresh}, []string{"--append-system-prompt", "x"}, "", fault.ArgumentConflict},
 		{"qwen with servers of its own", "qwen", Want{Kind: Fresh}, []string{"--mcp-config=x"}, "", fault.ArgumentConflict},
+		{"copilot fresh", "copilot", Want{Kind: Fresh}, nil, "custom_instructions", ""},
+		{"copilot without instructions", "copilot", Want{Kind: Fresh}, []string{"--no-custom-instructions"}, "", fault.ArgumentConflict},
+		{"pi fresh", "pi", Want{Kind: Fresh}, nil, "append_system_prompt_file", ""},
+		{"pi with a text of its own", "pi", Want{Kind: Fresh}, []string{"--append-system-prompt", "x"}, "append_system_prompt_file", ""},
 		{"codex remote", "codex", Want{Kind: Fresh}, []string{"--remote", "ws://x"}, "", fault.ArgumentConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -36,7 +36,8 @@ type Arg struct {
 // EnvVar is one environment variable.
 type EnvVar struct {
 	Name, Value string
-	Secret      bool // must not be shown in logs
+	Secret      bool   // must not be shown in logs
+	Separator   string // set when the person's own value and this come before Value
 }
 
 // DefaultItemLimit is the largest argv or environment string of Linux in
@@ -50,13 +51,22 @@ const fileMode = 0o600
 // CLI would expand or strip in the context is neutralised. itemLimit is the
 // host's largest argv or environment string in bytes, 0 for DefaultItemLimit.
 // Beyond a limit it fails with INJECTION_TOO_LARGE, which names another
-// carrier for the same kind of launch.
+// carrier for the same kind of launch; with INJECTION_UNSUPPORTED when a path
+// holds the separator of a list it would be an item of.
 func (p *Profile) Inject(c *Carrier, kind Kind, v Values, itemLimit int64) (Piece, error) {
 	if itemLimit <= 0 {
 		itemLimit = DefaultItemLimit
 	}
 	v.Context = Neutralise(v.Context, c.Neutralise)
 	piece := p.render(&c.Template, v)
+	for _, e := range piece.Env {
+		if e.Separator != "" && strings.Contains(e.Value, e.Separator) {
+			return Piece{}, fault.New(fault.InjectionUnsupported,
+				fault.Meta{"profile": p.ID, "strategy": c.Name, "kind": string(kind), "workspace": string(c.Workspace)},
+				"%s is told of folders in a list separated by %q, and %s holds that character; rename the folder, or start it through a link without it",
+				p.Name, e.Separator, e.Value)
+		}
+	}
 	size, limit := c.largest(&piece, itemLimit)
 	if limit > 0 && size > limit {
 		return Piece{}, p.tooLarge(c, kind, size, limit)
@@ -104,7 +114,11 @@ func (p *Profile) render(t *Template, v Values) Piece {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
 		e := t.Env[name]
-		out.Env = append(out.Env, EnvVar{Name: name, Value: r.text(&e), Secret: e.holds(nameToken)})
+		value := r.text(&e.Text)
+		if e.JSON.set {
+			value = string(r.encode(nil, e.JSON, ":"))
+		}
+		out.Env = append(out.Env, EnvVar{Name: name, Value: value, Secret: e.holds(nameToken), Separator: e.Separator})
 	}
 	if !t.Stdin.empty() {
 		out.Stdin = []byte(r.text(&t.Stdin))

@@ -142,6 +142,58 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A variable that is a list cannot hold an item with its separator in it.
+func TestAFolderThatNoListCanHoldIsRefused(t *testing.T) {
+	p := profile(t, "copilot")
+	carrier, err := p.Choose(Want{Kind: Fresh})
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece, err := p.Inject(carrier, Fresh, Values{Side: "/p q/é/run", Context: "c"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []EnvVar{{Name: "COPILOT_CUSTOM_INSTRUCTIONS_DIRS", Value: "/p q/é/run", Separator: ","}}
+	if diff := cmp.Diff(want, piece.Env); diff != "" {
+		t.Error(diff)
+	}
+	_, err = p.Inject(carrier, Fresh, Values{Side: "/p,q/run", Context: "c"}, 0)
+	if fault.ReasonOf(err) != fault.InjectionUnsupported || !strings.Contains(err.Error(), "/p,q/run") {
+		t.Errorf("a folder with a comma: %v", err)
+	}
+}
+
+// What a person has set in the environment may stand in a carrier's way.
+func TestVariablesOfThePersonAreConflicts(t *testing.T) {
+	src := strings.Replace(small, "carriers:", "conflicts: [{env: [X_OFF], why: y, carriers: [file]}]\ncarriers:", 1)
+	p, err := Parse("x.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.ConflictEnv(); !slices.Equal(got, []string{"X_OFF"}) {
+		t.Errorf("variables that matter: %v", got)
+	}
+	inv := p.ReadArgs(nil)
+	if _, err := p.Choose(Want{Kind: Fresh, Invocation: inv}); err != nil {
+		t.Errorf("without it: %v", err)
+	}
+	inv.Env = []string{"X_OFF"}
+	if _, err := p.Choose(Want{Kind: Fresh, Invocation: inv}); fault.ReasonOf(err) != fault.ArgumentConflict {
+		t.Errorf("with it: %v", err)
+	}
+}
+
+func TestWithoutTools(t *testing.T) {
+	for _, c := range []struct{ profile, openFolder, want string }{
+		{"claude", "/tmp", ""},
+		{"pi", "", "pi takes no MCP servers"},
+	} {
+		if got := profile(t, c.profile).WithoutTools(c.openFolder); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s below %q: %q, want %q", c.profile, c.openFolder, got, c.want)
+		}
+	}
+}
+
 // Values are put in as they are, once, whatever they look like.
 func TestValuesAreNotExpandedAgain(t *testing.T) {
 	var tmpl text

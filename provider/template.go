@@ -12,11 +12,11 @@ import (
 // Template is what a door or a hand-over needs, with placeholders such as
 // {side} in its texts; {{ and }} stand for braces.
 type Template struct {
-	Files    []FileTemplate  `yaml:"files"`
-	Args     []ArgTemplate   `yaml:"args"`
-	Env      map[string]text `yaml:"env"`
-	EnvUnset []string        `yaml:"env_unset"`
-	Stdin    text            `yaml:"stdin"`
+	Files    []FileTemplate         `yaml:"files"`
+	Args     []ArgTemplate          `yaml:"args"`
+	Env      map[string]EnvTemplate `yaml:"env"`
+	EnvUnset []string               `yaml:"env_unset"`
+	Stdin    text                   `yaml:"stdin"`
 }
 
 // FileTemplate is a file to write inside the side directory, as text or JSON.
@@ -53,6 +53,35 @@ func (a *ArgTemplate) UnmarshalYAML(unmarshal func(any) error) error {
 		return errors.New("an argument is a text, {json: …} or {toml: key, value: …}")
 	}
 	a.JSON, a.TOML, a.Value = m.JSON, m.TOML, m.Value
+	return nil
+}
+
+// EnvTemplate is the value of a variable: a text, a JSON document, or one item
+// of a list that may hold the person's own items too.
+type EnvTemplate struct {
+	Text      text
+	JSON      tree
+	Separator string // of a list
+}
+
+// UnmarshalYAML reads a string, {json: …} or {item: text, separator: character}.
+func (e *EnvTemplate) UnmarshalYAML(unmarshal func(any) error) error {
+	var s string
+	if unmarshal(&s) == nil {
+		return e.Text.set(s)
+	}
+	var m struct {
+		JSON      tree   `yaml:"json"`
+		Item      text   `yaml:"item"`
+		Separator string `yaml:"separator"`
+	}
+	if err := unmarshal(&m); err != nil {
+		return err
+	}
+	if m.JSON.set == (len(m.Separator) == 1) || m.Item.empty() != m.JSON.set {
+		return errors.New("a variable is a text, {json: …} or {item: text, separator: character}")
+	}
+	e.JSON, e.Text, e.Separator = m.JSON, m.Item, m.Separator
 	return nil
 }
 
@@ -207,7 +236,22 @@ func (a *ArgTemplate) holds(name string) bool {
 	return a.Text.holds(name) || a.JSON.holds(name) || a.Value.holds(name)
 }
 
+func (e *EnvTemplate) holds(name string) bool { return e.Text.holds(name) || e.JSON.holds(name) }
+
 func (f *FileTemplate) holds(name string) bool { return f.Text.holds(name) || f.JSON.holds(name) }
+
+// gives reports whether the template gives the CLI anything.
+func (t *Template) gives() bool { return len(t.Files)+len(t.Args)+len(t.Env) > 0 || !t.Stdin.empty() }
+
+// hasList reports whether a variable of the template is a list.
+func (t *Template) hasList() bool {
+	for _, e := range t.Env {
+		if e.Separator != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // holdsContext reports whether the context goes through this template.
 func (t *Template) holdsContext() bool { return t.holds(nameContext) }

@@ -31,6 +31,8 @@ type ask struct {
 	profile  string // "" = the persona's
 	task     string
 	locale   string
+	// openFolder is what the host says of the folders above a launch's own.
+	openFolder string
 }
 
 // gathered is an effective context with what it was composed from.
@@ -40,6 +42,7 @@ type gathered struct {
 	language string
 	context  *contextv1.EffectiveContext
 	warnings []*launcherv1.Warning
+	tools    []string // what the agent is given
 }
 
 // gather composes the effective context of an ask. It needs the context
@@ -62,6 +65,11 @@ func (s *Service) gather(ctx context.Context, a ask) (gathered, error) {
 	if out.profile, err = s.deps.Catalogue.Profile(profileID); err != nil {
 		return gathered{}, err
 	}
+	if why := out.profile.WithoutTools(a.openFolder); why != "" {
+		out.warnings = append(out.warnings, noTools(profileID, why))
+	} else {
+		out.tools = s.deps.Tools
+	}
 	notes, err := s.recall(ctx, a, in)
 	if err != nil {
 		out.warnings = append(out.warnings, memoryDown(err))
@@ -77,7 +85,7 @@ func (s *Service) gather(ctx context.Context, a ask) (gathered, error) {
 		Notes:             noteInputs(notes),
 		NotesTotal:        notes.GetTotalNotes(),
 		MemoryUnavailable: err != nil,
-		Tools:             s.deps.Tools,
+		Tools:             out.tools,
 	})
 	if err != nil {
 		return gathered{}, serviceFault(err, contextService)

@@ -56,10 +56,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 		return nil, err
 	}
 	host := b.req.GetHost()
-	handOver := b.profile.HandOver(provider.Values{
-		Side: b.side, Project: host.GetProjectRoot(), Ideai: host.GetIdeaiPath(), Address: host.GetServerAddress(),
-		Token: token, Language: b.language, Tools: b.service.deps.Tools,
-	})
+	handOver := b.handOver(token)
 	report := &launcherv1.InjectionReport{
 		Strategy: injection.GetStrategy(), Carrier: injection.GetCarrier(), Verification: injection.GetVerification(),
 		VerifiedVersion: injection.GetVerifiedVersion(), CliVersion: host.GetCliVersion(), FrozenOnResume: injection.GetFrozenOnResume(),
@@ -81,7 +78,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 		ContextDigest: b.context.GetDigest(),
 		StableDigest:  b.context.GetStableDigest(),
 		ContextTokens: b.context.GetTokens(),
-		McpServers:    []*launcherv1.McpServer{{Name: mcpServer, Tools: b.service.deps.Tools, Preapproved: true}},
+		McpServers:    b.servers(),
 		Warnings:      append(b.warnings, injectionWarnings(report, b.profile, kindsOut[b.kind])...),
 
 		TokenExpireTime: timestamppb.New(expires),
@@ -104,6 +101,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 // read understands the request: the person's arguments, kind and workspace.
 func (b *planner) read() error {
 	b.invocation = b.profile.ReadArgs(b.req.GetPassthroughArgs())
+	b.invocation.Env = b.req.GetHost().GetEnvNames()
 	if b.invocation.Manage {
 		return fault.New(fault.ArgumentConflict, fault.Meta{"profile": b.profile.ID, "argument": cmp.Or(first(b.req.GetPassthroughArgs()), "")},
 			"these arguments start no session of %s; run %s itself with them", b.profile.Name, b.profile.Binary)
@@ -134,6 +132,25 @@ func first(args []string) string {
 		return ""
 	}
 	return args[0]
+}
+
+// handOver is what gives the CLI our tools, nothing when it is not given them.
+func (b *planner) handOver(token string) provider.Piece {
+	if len(b.tools) == 0 {
+		return provider.Piece{}
+	}
+	host := b.req.GetHost()
+	return b.profile.HandOver(provider.Values{
+		Side: b.side, Project: host.GetProjectRoot(), Ideai: host.GetIdeaiPath(), Address: host.GetServerAddress(),
+		Token: token, Language: b.language, Tools: b.tools,
+	})
+}
+
+func (b *planner) servers() []*launcherv1.McpServer {
+	if len(b.tools) == 0 {
+		return nil
+	}
+	return []*launcherv1.McpServer{{Name: mcpServer, Tools: b.tools, Preapproved: true}}
 }
 
 // inject chooses a carrier that goes together with the person's arguments and
@@ -190,7 +207,7 @@ func (b *planner) env(injection *typev1.Injection, handOver provider.Piece, toke
 		add(v)
 	}
 	for _, v := range handOver.Env {
-		add(&typev1.EnvVar{Name: v.Name, Value: v.Value, Secret: v.Secret})
+		add(&typev1.EnvVar{Name: v.Name, Value: v.Value, Secret: v.Secret, ListSeparator: v.Separator})
 	}
 	return out
 }

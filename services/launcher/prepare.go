@@ -92,7 +92,7 @@ func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparatio
 	req := p.req
 	g, err := s.gather(ctx, ask{
 		project: p.project, worktree: p.worktree, agent: req.GetAgentId(), profile: req.GetProfileId(),
-		task: req.GetTask(), locale: req.GetHost().GetLocale(),
+		task: req.GetTask(), locale: req.GetHost().GetLocale(), openFolder: req.GetHost().GetOpenFolder(),
 	})
 	if err != nil {
 		return nil, err

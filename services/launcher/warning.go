@@ -45,6 +45,10 @@ func noPersona(agent string) *launcherv1.Warning {
 		"the agent %s has no persona; `ideai agent edit %s` writes one", agent, agent)
 }
 
+func noTools(profile, why string) *launcherv1.Warning {
+	return warning(launcherv1.WarningKind_WARNING_KIND_NO_TOOLS, 0, profile, "%s", why)
+}
+
 // leftOut warns of what should have entered the context and did not: once of
 // all that waits for trust, and of each file that cannot be used.
 func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*launcherv1.Warning {

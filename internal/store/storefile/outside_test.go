@@ -1,8 +1,8 @@
 package storefile
 
 import (
-	"context"
 	"errors"
+	"context"
 	"iter"
 	"os"
 	"path/filepath"

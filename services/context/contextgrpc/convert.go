@@ -147,7 +147,7 @@ func injectionToProto(r contextsvc.Rendered) *typev1.Injection {
 		}),
 		Args: each(r.Piece.Args, func(a provider.Arg) *typev1.Arg { return &typev1.Arg{Value: a.Value, Secret: a.Secret} }),
 		Env: each(r.Piece.Env, func(e provider.EnvVar) *typev1.EnvVar {
-			return &typev1.EnvVar{Name: e.Name, Value: e.Value, Secret: e.Secret}
+			return &typev1.EnvVar{Name: e.Name, Value: e.Value, Secret: e.Secret, ListSeparator: e.Separator}
 		}),
 		Stdin: r.Piece.Stdin, Verification: verifications.proto(r.Verification),
 		VerifiedVersion: r.Carrier.VerifiedVersion, FrozenOnResume: r.Carrier.FrozenOnResume,
