@@ -1,8 +1,8 @@
 package storefile
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"path/filepath"
