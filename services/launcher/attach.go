@@ -54,6 +54,7 @@ func (d *desk) attach(id string, now time.Time) error {
 }
 
 func (d *desk) detach(id string, now time.Time) {
+	defer d.bell.ring()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l := d.launches[id]; l != nil {

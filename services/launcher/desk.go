@@ -33,6 +33,8 @@ type desk struct {
 
 	mu       sync.Mutex
 	launches map[string]*launch
+
+	bell bell // rings when a launch comes, goes or is told something else
 }
 
 // launch is one launch of a desk.
@@ -44,6 +46,10 @@ type launch struct {
 	hosts   int                    // attached
 	until   time.Time              // it holds its instance until then
 	stored  bool                   // there is, or may be, a stored record
+
+	told       *told    // nil when it is not kept in memory
+	toldStored bool     // the store has it too
+	proposed   *refresh // that a host was told of and may report
 }
 
 func (l *launch) id() string { return l.record.GetLaunchId() }
@@ -176,14 +182,16 @@ func instanceID(agent string, n int) string {
 }
 
 // finish ends a preparation that succeeded.
-func (d *desk) finish(l *launch, plan *launcherv1.LaunchPlan, record *launcherv1.Launch, now time.Time) {
+func (d *desk) finish(l *launch, made made, record *launcherv1.Launch, now time.Time) {
+	defer d.bell.ring()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if before := l.record; before.GetCreateTime() != nil {
 		record.CreateTime, record.Started = before.GetCreateTime(), before.GetStarted()
 		record.State = stateOf(record)
 	}
-	l.plan, l.record, l.until = plan, record, now.Add(holdTime)
+	l.plan, l.record, l.until = made.plan, record, now.Add(holdTime)
+	l.told, l.toldStored, l.proposed = made.told, false, nil
 	close(l.ready)
 }
 
@@ -207,6 +215,7 @@ func (d *desk) planOf(l *launch) *launcherv1.LaunchPlan {
 
 // change replaces the record of a launch by what fn makes of a copy of it.
 func (d *desk) change(id string, now time.Time, fn func(l *launch, r *launcherv1.Launch) error) error {
+	defer d.bell.ring()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l, err := d.find(id)
@@ -273,9 +282,15 @@ func (d *desk) sweep(now time.Time) []string {
 			touched = append(touched, id)
 		}
 		if !l.holds(now) {
-			l.plan = nil
+			l.plan, l.proposed = nil, nil
+			if l.toldStored {
+				l.told = nil
+			}
 			over = append(over, l.record)
 		}
+	}
+	if len(touched) > 0 {
+		defer d.bell.ring()
 	}
 	slices.SortFunc(over, newestFirst)
 	for ; known > keptRecords && len(over) > 0; known-- {

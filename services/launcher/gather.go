@@ -42,6 +42,7 @@ type gathered struct {
 	language string
 	context  *contextv1.EffectiveContext
 	warnings []*launcherv1.Warning
+	memory   error    // why there are no notes
 	tools    []string // what the agent is given
 }
 
@@ -72,6 +73,7 @@ func (s *Service) gather(ctx context.Context, a ask) (gathered, error) {
 	}
 	notes, err := s.recall(ctx, a, in)
 	if err != nil {
+		out.memory = err
 		out.warnings = append(out.warnings, memoryDown(err))
 	}
 	composed, err := s.deps.Context.ComposeContext(ctx, &contextv1.ComposeContextRequest{

@@ -10,8 +10,9 @@ import (
 	"github.com/idea-ide/ideai/internal/page"
 )
 
-// ReportLaunch records that a launch's process started or ended. Reports may
-// be repeated; an end stands whatever comes after it.
+// ReportLaunch records that a launch's process started or ended, or that its
+// files were refreshed. Reports may be repeated; an end stands whatever comes
+// after it.
 func (s *Service) ReportLaunch(ctx context.Context, req *launcherv1.ReportLaunchRequest) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -19,6 +20,13 @@ func (s *Service) ReportLaunch(ctx context.Context, req *launcherv1.ReportLaunch
 	d, err := s.deskOf(ctx, req.GetProjectId())
 	if err != nil {
 		return err
+	}
+	if r := req.GetRefreshed(); r != nil {
+		if err := s.refreshed(ctx, d, req.GetLaunchId(), r.GetContextDigest()); err != nil {
+			return err
+		}
+		s.records.mark(d, req.GetLaunchId())
+		return nil
 	}
 	now := s.deps.Clock()
 	err = d.change(req.GetLaunchId(), now, func(l *launch, r *launcherv1.Launch) error {

@@ -39,6 +39,7 @@ type planner struct {
 	workspace  provider.Workspace
 	headless   bool
 	side       string
+	carrier    *provider.Carrier
 }
 
 func newConversationID() string { return "c-" + uuid.NewString() }
@@ -60,6 +61,7 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 	report := &launcherv1.InjectionReport{
 		Strategy: injection.GetStrategy(), Carrier: injection.GetCarrier(), Verification: injection.GetVerification(),
 		VerifiedVersion: injection.GetVerifiedVersion(), CliVersion: host.GetCliVersion(), FrozenOnResume: injection.GetFrozenOnResume(),
+		Applies: appliesOut[b.carrier.AppliesIn(b.headless)],
 	}
 	b.believe(report)
 	plan := &launcherv1.LaunchPlan{
@@ -81,7 +83,9 @@ func (b *planner) plan(ctx context.Context) (*launcherv1.LaunchPlan, error) {
 		McpServers:    b.servers(),
 		Warnings:      append(b.warnings, injectionWarnings(report, b.profile, kindsOut[b.kind])...),
 
-		TokenExpireTime: timestamppb.New(expires),
+		TokenExpireTime:  timestamppb.New(expires),
+		ContextUnchanged: b.unchanged(),
+		StableUnchanged:  b.stableUnchanged(),
 	}
 	plan.Warnings = plan.Warnings[:min(len(plan.Warnings), maxWarnings)]
 	for _, sec := range b.context.GetSections() {
@@ -124,6 +128,11 @@ func (b *planner) read() error {
 		runRoot = b.os.join(host.GetProjectRoot(), ".ideai", "run")
 	}
 	b.side = b.os.join(runRoot, b.req.GetLaunchId())
+	if b.kind == provider.StructuredTurn {
+		// A file at another path is another file to a CLI: it would send the
+		// text of every turn again.
+		b.side = b.os.join(runRoot, b.identity.GetConversationId())
+	}
 	return nil
 }
 
@@ -156,25 +165,32 @@ func (b *planner) servers() []*launcherv1.McpServer {
 // inject chooses a carrier that goes together with the person's arguments and
 // has the context service render it.
 func (b *planner) inject(ctx context.Context) (*typev1.Injection, error) {
-	carrier, err := b.choose()
-	if err != nil {
+	var err error
+	if b.carrier, err = b.choose(); err != nil {
 		return nil, err
 	}
 	host := b.req.GetHost()
 	resp, err := b.service.deps.Context.RenderInjection(ctx, &contextv1.RenderInjectionRequest{
-		Context:            b.context,
+		Context:            b.toSend(),
 		ProfileId:          b.profile.ID,
 		Kind:               kindsOut[b.kind],
 		Workspace:          workspacesOut[b.workspace],
-		Strategy:           strategiesOut[carrier.Strategy],
-		Carrier:            carrier.Name,
+		Strategy:           strategiesOut[b.carrier.Strategy],
+		Carrier:            b.carrier.Name,
 		Headless:           b.headless,
 		SideDirectory:      b.side,
 		ProjectRoot:        host.GetProjectRoot(),
 		CliVersion:         host.GetCliVersion(),
 		ArgvItemLimitBytes: host.GetArgvItemLimitBytes(),
 	})
-	return resp.GetInjection(), serviceFault(err, contextService)
+	if err != nil {
+		return nil, serviceFault(err, contextService)
+	}
+	injection := resp.GetInjection()
+	if b.unchanged() && b.carrier.KeptInSession {
+		injection.Files, injection.Args, injection.Env, injection.Stdin = nil, nil, nil, nil
+	}
+	return injection, nil
 }
 
 // argv is the host's binary, our arguments, and the person's own as they are.

@@ -69,15 +69,15 @@ type preparation struct {
 // prepare makes the plan of a launch that begin gave to this caller.
 func (s *Service) prepare(ctx context.Context, d *desk, l *launch, p *preparation) (*launcherv1.LaunchPlan, error) {
 	began := time.Now()
-	plan, err := s.compose(ctx, d, l, p)
+	made, err := s.compose(ctx, d, l, p)
 	if err != nil {
 		d.abandon(l)
 		return nil, err
 	}
-	now := s.deps.Clock()
+	plan, now := made.plan, s.deps.Clock()
 	record := newRecord(plan)
 	record.CreateTime = timestamppb.New(now)
-	d.finish(l, plan, record, now)
+	d.finish(l, made, record, now)
 	s.records.mark(d, append(d.sweep(now), plan.GetLaunchId())...)
 	s.deps.Logger.InfoContext(ctx, "launch prepared",
 		"project", p.project.ID, "worktree", p.worktree.ID, "launch", plan.GetLaunchId(), "instance", plan.GetIdentity().GetInstanceId(),
@@ -86,16 +86,22 @@ func (s *Service) prepare(ctx context.Context, d *desk, l *launch, p *preparatio
 	return plan, nil
 }
 
+// made is what a preparation comes to.
+type made struct {
+	plan *launcherv1.LaunchPlan
+	told *told
+}
+
 // compose does the work of prepare: the effective context, an identity, the
 // injection, and the plan made of them.
-func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparation) (*launcherv1.LaunchPlan, error) {
+func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparation) (made, error) {
 	req := p.req
 	g, err := s.gather(ctx, ask{
 		project: p.project, worktree: p.worktree, agent: req.GetAgentId(), profile: req.GetProfileId(),
 		task: req.GetTask(), locale: req.GetHost().GetLocale(), openFolder: req.GetHost().GetOpenFolder(),
 	})
 	if err != nil {
-		return nil, err
+		return made{}, err
 	}
 	identity := &launcherv1.Identity{
 		ProjectId: p.project.ID, WorktreeId: p.worktree.ID, PersonId: p.person, AgentId: g.agent,
@@ -105,10 +111,14 @@ func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparatio
 		identity.ConversationId = newConversationID()
 	}
 	if err := d.allocate(l, identity, s.deps.Clock()); err != nil {
-		return nil, err
+		return made{}, err
 	}
 	b := planner{service: s, preparation: p, gathered: g, identity: identity, os: hostOS(req.GetHost().GetOs())}
-	return b.plan(ctx)
+	plan, err := b.plan(ctx)
+	if err != nil {
+		return made{}, err
+	}
+	return made{plan, b.told()}, nil
 }
 
 // checkRequest refuses what the proto's rules cannot: paths that are none on
@@ -116,6 +126,9 @@ func (s *Service) compose(ctx context.Context, d *desk, l *launch, p *preparatio
 func checkRequest(req *launcherv1.PrepareLaunchRequest) error {
 	if slices.Contains(reserved, req.GetLaunchId()) {
 		return invalid("launch_id", "%q is the name of ideai's own folder; use another launch id", req.GetLaunchId())
+	}
+	if slices.Contains(reserved, req.GetConversationId()) {
+		return invalid("conversation_id", "%q is the name of ideai's own folder; use another conversation id", req.GetConversationId())
 	}
 	host := req.GetHost()
 	os := hostOS(host.GetOs())

@@ -294,10 +294,9 @@ func (s *Service) write(ctx context.Context, d *desk, id string) error {
 	}
 	record, request := d.toStore(id)
 	if record == nil {
-		err := docs.Delete(ctx, recordKey(id), store.Any)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+		return errors.Join(remove(ctx, docs, toldKey(id)), remove(ctx, docs, recordKey(id)))
+	}
+	if err := d.writeTold(ctx, docs, id); err != nil {
 		return err
 	}
 	err = putRecord(ctx, docs, record, request)
@@ -307,6 +306,13 @@ func (s *Service) write(ctx context.Context, d *desk, id string) error {
 		return putRecord(ctx, docs, short, request)
 	}
 	return err
+}
+
+func remove(ctx context.Context, docs store.Docs, key string) error {
+	if err := docs.Delete(ctx, key, store.Any); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 // toStore returns what is to be kept of a launch, nil when the desk has it no

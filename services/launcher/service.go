@@ -60,6 +60,7 @@ type Service struct {
 
 	records  recorder
 	attached atomic.Int32
+	watching atomic.Int32
 	activity atomic.Int64 // unix nanoseconds
 	draining chan struct{}
 	drain    sync.Once
@@ -92,11 +93,14 @@ func New(config Config, deps Deps) (*Service, error) {
 // Activity tells how busy the service is.
 type Activity struct {
 	Attached int       // launches that a host is attached to
-	Last     time.Time // when a method was last called, or a launch last attached
+	Last     time.Time // when a method last ran, or a launch was last attached
 }
 
 // Activity returns how busy the service is, so that an idle server can end.
 func (s *Service) Activity() Activity {
+	if s.watching.Load() > 0 {
+		s.touch()
+	}
 	return Activity{Attached: int(s.attached.Load()), Last: time.Unix(0, s.activity.Load())}
 }
 

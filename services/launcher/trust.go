@@ -75,6 +75,12 @@ func (s *Service) SetTrust(ctx context.Context, projectID string, trusted bool) 
 	if _, err := s.deps.State.Put(ctx, trustKey(p.ID), data, store.Any); err != nil {
 		return nil, storeFault(err)
 	}
+	s.mu.Lock()
+	d := s.desks[p.ID]
+	s.mu.Unlock()
+	if d != nil {
+		d.bell.ring()
+	}
 	s.deps.Logger.InfoContext(ctx, "trust set", "project", p.ID, "trusted", trusted, "person", caller.Person)
 	return t.proto(), nil
 }

@@ -32,6 +32,12 @@ var (
 		provider.RunDirectory: typev1.Workspace_WORKSPACE_RUN_DIRECTORY,
 	}
 
+	appliesOut = map[provider.Applies]typev1.Applies{
+		provider.NextTurn:  typev1.Applies_APPLIES_NEXT_TURN,
+		provider.AtResume:  typev1.Applies_APPLIES_AT_RESUME,
+		provider.AtRestart: typev1.Applies_APPLIES_AT_RESTART,
+	}
+
 	dialogsOut = map[provider.DialogKind]launcherv1.DialogKind{
 		provider.DialogTrust:        launcherv1.DialogKind_DIALOG_KIND_TRUST,
 		provider.DialogLogin:        launcherv1.DialogKind_DIALOG_KIND_LOGIN,

@@ -68,7 +68,7 @@ func writing(t *testing.T, fn func(s *Service, d *desk, stores *fragile, log *by
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.finish(l, &launcherv1.LaunchPlan{}, &launcherv1.Launch{LaunchId: "l1", CreateTime: timestamppb.Now()}, time.Now())
+		d.finish(l, made{plan: &launcherv1.LaunchPlan{}}, &launcherv1.Launch{LaunchId: "l1", CreateTime: timestamppb.Now()}, time.Now())
 		ctx, cancel := context.WithCancel(t.Context())
 		ran := make(chan error, 1)
 		go func() { ran <- s.Run(ctx) }()

@@ -119,6 +119,18 @@ func (s *server) ListLaunches(ctx context.Context, req *launcherv1.ListLaunchesR
 	return &launcherv1.ListLaunchesResponse{Launches: launches, NextPageToken: next}, nil
 }
 
+func (s *server) RefreshContext(ctx context.Context, req *launcherv1.RefreshContextRequest) (*launcherv1.RefreshContextResponse, error) {
+	return s.service.RefreshContext(ctx, req.GetProjectId(), req.GetLaunchId())
+}
+
+func (s *server) WatchContext(req *launcherv1.WatchContextRequest, stream grpc.ServerStreamingServer[launcherv1.WatchContextResponse]) error {
+	return s.service.WatchContext(stream.Context(), req.GetProjectId(), req.GetLaunchId(), stream.Send)
+}
+
+func (s *server) DiffContext(ctx context.Context, req *launcherv1.DiffContextRequest) (*launcherv1.DiffContextResponse, error) {
+	return s.service.DiffContext(ctx, req)
+}
+
 func (s *server) RenewToken(ctx context.Context, _ *launcherv1.RenewTokenRequest) (*launcherv1.RenewTokenResponse, error) {
 	token, expires, err := s.service.RenewToken(ctx)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"google.golang.org/grpc"
+
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
 	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
@@ -22,6 +24,8 @@ type Context struct {
 	mu   sync.Mutex
 	docs ContextDocs
 	last *contextv1.ComposeContextRequest
+
+	changes changes
 }
 
 // ContextDocs is what a Context holds, the same for all projects.
@@ -30,15 +34,30 @@ type ContextDocs struct {
 	Rules    *contextv1.Rules
 	Personas map[string]*contextv1.Persona
 	Skills   []*contextv1.Skill
+	State    string            // a volatile section
 	LeftOut  []*typev1.LeftOut // added to every composed context
 	Err      error             // of every call
 }
 
 // Set changes what the service holds.
 func (c *Context) Set(change func(*ContextDocs)) {
+	defer c.changes.tell()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.docs)
+}
+
+// WatchDocuments implements the service: after the snapshot every Set is a
+// change.
+func (c *Context) WatchDocuments(_ *contextv1.WatchDocumentsRequest, out grpc.ServerStreamingServer[contextv1.WatchDocumentsResponse]) error {
+	ev := &contextv1.WatchDocumentsResponse{Event: &contextv1.WatchDocumentsResponse_Synced{Synced: &contextv1.DocumentsSynced{}}}
+	return c.changes.follow(out.Context(), func() error {
+		if err := out.Send(ev); err != nil {
+			return err
+		}
+		ev = &contextv1.WatchDocumentsResponse{Event: &contextv1.WatchDocumentsResponse_Document{Document: &contextv1.Document{Path: "x"}}}
+		return nil
+	})
 }
 
 // LastCompose returns the last ComposeContext request.
@@ -133,10 +152,19 @@ func (c *Context) ComposeContext(_ context.Context, req *contextv1.ComposeContex
 	if notes.Len() > 0 {
 		add(typev1.SectionKind_SECTION_KIND_MEMORY, "memory", notes.String())
 	}
-	sum := sha256.Sum256([]byte(Text(out)))
-	out.Digest, out.StableDigest, out.Tokens = hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:]), int32(len(out.Sections))
+	out.StableDigest = digest(Text(out))
+	if d.State != "" {
+		add(typev1.SectionKind_SECTION_KIND_STATE, "state", d.State)
+		out.Sections[len(out.Sections)-1].Report.Stable = false
+	}
+	out.Digest, out.Tokens = digest(Text(out)), int32(len(out.Sections))
 	resp.Context = out
 	return resp, nil
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // Text is the text of an effective context.
@@ -203,13 +231,28 @@ type Memory struct {
 	err    error
 	silent bool
 	last   *memoryv1.RecallNotesRequest
+
+	changes changes
 }
 
 // Set makes every recall answer with notes, or with err.
 func (m *Memory) Set(err error, notes ...*memoryv1.RecalledNote) {
+	defer m.changes.tell()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.notes, m.err = notes, err
+}
+
+// WatchNotes implements the service: after the snapshot every Set is a change.
+func (m *Memory) WatchNotes(_ *memoryv1.WatchNotesRequest, out grpc.ServerStreamingServer[memoryv1.WatchNotesResponse]) error {
+	ev := &memoryv1.WatchNotesResponse{Event: &memoryv1.WatchNotesResponse_Synced{Synced: &memoryv1.Synced{}}}
+	return m.changes.follow(out.Context(), func() error {
+		if err := out.Send(ev); err != nil {
+			return err
+		}
+		ev = &memoryv1.WatchNotesResponse{Event: &memoryv1.WatchNotesResponse_DeletedNoteId{DeletedNoteId: "x"}}
+		return nil
+	})
 }
 
 // Silence makes every recall wait until its caller gives up.

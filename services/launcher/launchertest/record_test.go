@@ -102,8 +102,8 @@ func TestRecordsOutliveTheServer(t *testing.T) {
 			t.Errorf("%s is kept", doc.Key)
 		}
 	}
-	if stored != 30 {
-		t.Errorf("%d documents are kept", stored)
+	if stored != 2*30 {
+		t.Errorf("%d documents are kept, want a record and a context of each of 30 launches", stored)
 	}
 }
 

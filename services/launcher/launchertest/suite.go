@@ -47,6 +47,10 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"RenewToken":       testRenewToken,
 		"AgentIsConfined":  testAgentIsConfined,
 		"DrainEndsStreams": testDrain,
+		"Refresh":          testRefresh,
+		"WatchContext":     testWatchContext,
+		"ContextFaults":    testContextFaults,
+		"StructuredTurn":   testStructuredTurn,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, &suite{Subject: open(t), t: t, ctx: t.Context()}) })
 	}

@@ -2340,7 +2340,9 @@ type InjectionReport struct {
 	FrozenOnResume bool `protobuf:"varint,6,opt,name=frozen_on_resume,json=frozenOnResume,proto3" json:"frozen_on_resume,omitempty"`
 	// When a run on the host showed it, if one did for this version; absent =
 	// the catalogue says so.
-	ProveTime     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=prove_time,json=proveTime,proto3" json:"prove_time,omitempty"`
+	ProveTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=prove_time,json=proveTime,proto3" json:"prove_time,omitempty"`
+	// When a context that is refreshed under this launch reaches its model.
+	Applies       v1.Applies `protobuf:"varint,8,opt,name=applies,proto3,enum=idea.type.v1.Applies" json:"applies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2422,6 +2424,13 @@ func (x *InjectionReport) GetProveTime() *timestamppb.Timestamp {
 		return x.ProveTime
 	}
 	return nil
+}
+
+func (x *InjectionReport) GetApplies() v1.Applies {
+	if x != nil {
+		return x.Applies
+	}
+	return v1.Applies(0)
 }
 
 // McpServer is an MCP server of the plan.
@@ -4847,7 +4856,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x0fconversation_id\x18\x06 \x01(\tB\a\xbaH\x04r\x02(?R\x0econversationId\x12\x1e\n" +
 	"\n" +
 	"generation\x18\a \x01(\x03R\n" +
-	"generation\"\xeb\x02\n" +
+	"generation\"\x9c\x03\n" +
 	"\x0fInjectionReport\x122\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2\x16.idea.type.v1.StrategyR\bstrategy\x12!\n" +
 	"\acarrier\x18\x02 \x01(\tB\a\xbaH\x04r\x02(@R\acarrier\x12>\n" +
@@ -4857,7 +4866,8 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"cliVersion\x12(\n" +
 	"\x10frozen_on_resume\x18\x06 \x01(\bR\x0efrozenOnResume\x129\n" +
 	"\n" +
-	"prove_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"p\n" +
+	"prove_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\x12/\n" +
+	"\aapplies\x18\b \x01(\x0e2\x15.idea.type.v1.AppliesR\aapplies\"p\n" +
 	"\tMcpServer\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02(@R\x04name\x12$\n" +
 	"\x05tools\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x10\"\x04r\x02(@R\x05tools\x12 \n" +
@@ -5058,7 +5068,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\fDIFF_OP_SAME\x10\x01\x12\x11\n" +
 	"\rDIFF_OP_ADDED\x10\x02\x12\x13\n" +
 	"\x0fDIFF_OP_REMOVED\x10\x03\x12\x13\n" +
-	"\x0fDIFF_OP_SKIPPED\x10\x042\xf2\x0e\n" +
+	"\x0fDIFF_OP_SKIPPED\x10\x042\xf6\x0e\n" +
 	"\x0fLauncherService\x12l\n" +
 	"\rGetServerInfo\x12&.idea.launcher.v1.GetServerInfoRequest\x1a'.idea.launcher.v1.GetServerInfoResponse\"\n" +
 	"\x8a\xb5\x18\x03\x01\x02\x03\x90\x02\x01\x12R\n" +
@@ -5077,9 +5087,9 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\fListLaunches\x12%.idea.launcher.v1.ListLaunchesRequest\x1a&.idea.launcher.v1.ListLaunchesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12n\n" +
 	"\x0eRefreshContext\x12'.idea.launcher.v1.RefreshContextRequest\x1a(.idea.launcher.v1.RefreshContextResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12j\n" +
 	"\fWatchContext\x12%.idea.launcher.v1.WatchContextRequest\x1a&.idea.launcher.v1.WatchContextResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x010\x01\x12d\n" +
-	"\vDiffContext\x12$.idea.launcher.v1.DiffContextRequest\x1a%.idea.launcher.v1.DiffContextResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x01\x12a\n" +
+	"\vDiffContext\x12$.idea.launcher.v1.DiffContextRequest\x1a%.idea.launcher.v1.DiffContextResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x01\x12e\n" +
 	"\n" +
-	"RenewToken\x12#.idea.launcher.v1.RenewTokenRequest\x1a$.idea.launcher.v1.RenewTokenResponse\"\b\x8a\xb5\x18\x01\x01\x90\x02\x01B\xc2\x01\n" +
+	"RenewToken\x12#.idea.launcher.v1.RenewTokenRequest\x1a$.idea.launcher.v1.RenewTokenResponse\"\f\x8a\xb5\x18\x01\x01\xa0\xb5\x18\x01\x90\x02\x01B\xc2\x01\n" +
 	"\x14com.idea.launcher.v1B\rLauncherProtoP\x01Z9github.com/idea-ide/ideai/gen/idea/launcher/v1;launcherv1\xa2\x02\x03ILX\xaa\x02\x10Idea.Launcher.V1\xca\x02\x10Idea\\Launcher\\V1\xe2\x02\x1cIdea\\Launcher\\V1\\GPBMetadata\xea\x02\x12Idea::Launcher::V1b\x06proto3"
 
 var (
@@ -5171,9 +5181,9 @@ var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(*v1.File)(nil),                   // 71: idea.type.v1.File
 	(*v1.SectionReport)(nil),          // 72: idea.type.v1.SectionReport
 	(v1.Verification)(0),              // 73: idea.type.v1.Verification
-	(*v11.EffectiveContext)(nil),      // 74: idea.context.v1.EffectiveContext
-	(*durationpb.Duration)(nil),       // 75: google.protobuf.Duration
-	(v1.Applies)(0),                   // 76: idea.type.v1.Applies
+	(v1.Applies)(0),                   // 74: idea.type.v1.Applies
+	(*v11.EffectiveContext)(nil),      // 75: idea.context.v1.EffectiveContext
+	(*durationpb.Duration)(nil),       // 76: google.protobuf.Duration
 }
 var file_idea_launcher_v1_launcher_proto_depIdxs = []int32{
 	64, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
@@ -5211,89 +5221,90 @@ var file_idea_launcher_v1_launcher_proto_depIdxs = []int32{
 	68, // 32: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
 	73, // 33: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
 	64, // 34: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
-	0,  // 35: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
-	1,  // 36: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
-	65, // 37: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
-	74, // 38: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	34, // 39: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	40, // 40: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
-	41, // 41: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
-	42, // 42: idea.launcher.v1.ReportLaunchRequest.refreshed:type_name -> idea.launcher.v1.LaunchRefreshed
-	64, // 43: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
-	75, // 44: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
-	30, // 45: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
-	66, // 46: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
-	2,  // 47: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
-	64, // 48: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
-	31, // 49: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
-	72, // 50: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
-	46, // 51: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
-	34, // 52: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
-	40, // 53: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
-	41, // 54: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
-	45, // 55: idea.launcher.v1.Launch.refresh:type_name -> idea.launcher.v1.Refresh
-	64, // 56: idea.launcher.v1.Refresh.create_time:type_name -> google.protobuf.Timestamp
-	76, // 57: idea.launcher.v1.Refresh.applies:type_name -> idea.type.v1.Applies
-	44, // 58: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
-	44, // 59: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
-	64, // 60: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
-	65, // 61: idea.launcher.v1.ContextChange.section:type_name -> idea.type.v1.SectionKind
-	3,  // 62: idea.launcher.v1.RefreshContextResponse.state:type_name -> idea.launcher.v1.ContextState
-	53, // 63: idea.launcher.v1.RefreshContextResponse.changes:type_name -> idea.launcher.v1.ContextChange
-	76, // 64: idea.launcher.v1.RefreshContextResponse.applies:type_name -> idea.type.v1.Applies
-	71, // 65: idea.launcher.v1.RefreshContextResponse.files:type_name -> idea.type.v1.File
-	34, // 66: idea.launcher.v1.RefreshContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	59, // 67: idea.launcher.v1.WatchContextResponse.context:type_name -> idea.launcher.v1.LaunchContext
-	58, // 68: idea.launcher.v1.WatchContextResponse.synced:type_name -> idea.launcher.v1.ContextsSynced
-	30, // 69: idea.launcher.v1.LaunchContext.identity:type_name -> idea.launcher.v1.Identity
-	3,  // 70: idea.launcher.v1.LaunchContext.state:type_name -> idea.launcher.v1.ContextState
-	53, // 71: idea.launcher.v1.LaunchContext.changes:type_name -> idea.launcher.v1.ContextChange
-	76, // 72: idea.launcher.v1.LaunchContext.applies:type_name -> idea.type.v1.Applies
-	62, // 73: idea.launcher.v1.DiffContextResponse.sections:type_name -> idea.launcher.v1.SectionDiff
-	53, // 74: idea.launcher.v1.SectionDiff.change:type_name -> idea.launcher.v1.ContextChange
-	63, // 75: idea.launcher.v1.SectionDiff.lines:type_name -> idea.launcher.v1.DiffLine
-	4,  // 76: idea.launcher.v1.DiffLine.op:type_name -> idea.launcher.v1.DiffOp
-	5,  // 77: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
-	7,  // 78: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
-	11, // 79: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
-	13, // 80: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
-	15, // 81: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
-	17, // 82: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
-	21, // 83: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
-	23, // 84: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
-	27, // 85: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
-	35, // 86: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
-	37, // 87: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
-	39, // 88: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
-	47, // 89: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
-	49, // 90: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
-	54, // 91: idea.launcher.v1.LauncherService.RefreshContext:input_type -> idea.launcher.v1.RefreshContextRequest
-	56, // 92: idea.launcher.v1.LauncherService.WatchContext:input_type -> idea.launcher.v1.WatchContextRequest
-	60, // 93: idea.launcher.v1.LauncherService.DiffContext:input_type -> idea.launcher.v1.DiffContextRequest
-	51, // 94: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
-	6,  // 95: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
-	8,  // 96: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
-	12, // 97: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
-	14, // 98: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
-	16, // 99: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
-	18, // 100: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
-	22, // 101: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
-	24, // 102: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
-	28, // 103: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
-	36, // 104: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
-	38, // 105: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
-	43, // 106: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
-	48, // 107: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
-	50, // 108: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
-	55, // 109: idea.launcher.v1.LauncherService.RefreshContext:output_type -> idea.launcher.v1.RefreshContextResponse
-	57, // 110: idea.launcher.v1.LauncherService.WatchContext:output_type -> idea.launcher.v1.WatchContextResponse
-	61, // 111: idea.launcher.v1.LauncherService.DiffContext:output_type -> idea.launcher.v1.DiffContextResponse
-	52, // 112: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
-	95, // [95:113] is the sub-list for method output_type
-	77, // [77:95] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	74, // 35: idea.launcher.v1.InjectionReport.applies:type_name -> idea.type.v1.Applies
+	0,  // 36: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
+	1,  // 37: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
+	65, // 38: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
+	75, // 39: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
+	34, // 40: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	40, // 41: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
+	41, // 42: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
+	42, // 43: idea.launcher.v1.ReportLaunchRequest.refreshed:type_name -> idea.launcher.v1.LaunchRefreshed
+	64, // 44: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
+	76, // 45: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
+	30, // 46: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
+	66, // 47: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
+	2,  // 48: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
+	64, // 49: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
+	31, // 50: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
+	72, // 51: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
+	46, // 52: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
+	34, // 53: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
+	40, // 54: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
+	41, // 55: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
+	45, // 56: idea.launcher.v1.Launch.refresh:type_name -> idea.launcher.v1.Refresh
+	64, // 57: idea.launcher.v1.Refresh.create_time:type_name -> google.protobuf.Timestamp
+	74, // 58: idea.launcher.v1.Refresh.applies:type_name -> idea.type.v1.Applies
+	44, // 59: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
+	44, // 60: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
+	64, // 61: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 62: idea.launcher.v1.ContextChange.section:type_name -> idea.type.v1.SectionKind
+	3,  // 63: idea.launcher.v1.RefreshContextResponse.state:type_name -> idea.launcher.v1.ContextState
+	53, // 64: idea.launcher.v1.RefreshContextResponse.changes:type_name -> idea.launcher.v1.ContextChange
+	74, // 65: idea.launcher.v1.RefreshContextResponse.applies:type_name -> idea.type.v1.Applies
+	71, // 66: idea.launcher.v1.RefreshContextResponse.files:type_name -> idea.type.v1.File
+	34, // 67: idea.launcher.v1.RefreshContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	59, // 68: idea.launcher.v1.WatchContextResponse.context:type_name -> idea.launcher.v1.LaunchContext
+	58, // 69: idea.launcher.v1.WatchContextResponse.synced:type_name -> idea.launcher.v1.ContextsSynced
+	30, // 70: idea.launcher.v1.LaunchContext.identity:type_name -> idea.launcher.v1.Identity
+	3,  // 71: idea.launcher.v1.LaunchContext.state:type_name -> idea.launcher.v1.ContextState
+	53, // 72: idea.launcher.v1.LaunchContext.changes:type_name -> idea.launcher.v1.ContextChange
+	74, // 73: idea.launcher.v1.LaunchContext.applies:type_name -> idea.type.v1.Applies
+	62, // 74: idea.launcher.v1.DiffContextResponse.sections:type_name -> idea.launcher.v1.SectionDiff
+	53, // 75: idea.launcher.v1.SectionDiff.change:type_name -> idea.launcher.v1.ContextChange
+	63, // 76: idea.launcher.v1.SectionDiff.lines:type_name -> idea.launcher.v1.DiffLine
+	4,  // 77: idea.launcher.v1.DiffLine.op:type_name -> idea.launcher.v1.DiffOp
+	5,  // 78: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
+	7,  // 79: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
+	11, // 80: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
+	13, // 81: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
+	15, // 82: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
+	17, // 83: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
+	21, // 84: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
+	23, // 85: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
+	27, // 86: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
+	35, // 87: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
+	37, // 88: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
+	39, // 89: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
+	47, // 90: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
+	49, // 91: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
+	54, // 92: idea.launcher.v1.LauncherService.RefreshContext:input_type -> idea.launcher.v1.RefreshContextRequest
+	56, // 93: idea.launcher.v1.LauncherService.WatchContext:input_type -> idea.launcher.v1.WatchContextRequest
+	60, // 94: idea.launcher.v1.LauncherService.DiffContext:input_type -> idea.launcher.v1.DiffContextRequest
+	51, // 95: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
+	6,  // 96: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
+	8,  // 97: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
+	12, // 98: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
+	14, // 99: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
+	16, // 100: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
+	18, // 101: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
+	22, // 102: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
+	24, // 103: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
+	28, // 104: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
+	36, // 105: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
+	38, // 106: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
+	43, // 107: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
+	48, // 108: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
+	50, // 109: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
+	55, // 110: idea.launcher.v1.LauncherService.RefreshContext:output_type -> idea.launcher.v1.RefreshContextResponse
+	57, // 111: idea.launcher.v1.LauncherService.WatchContext:output_type -> idea.launcher.v1.WatchContextResponse
+	61, // 112: idea.launcher.v1.LauncherService.DiffContext:output_type -> idea.launcher.v1.DiffContextResponse
+	52, // 113: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
+	96, // [96:114] is the sub-list for method output_type
+	78, // [78:96] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_idea_launcher_v1_launcher_proto_init() }

@@ -99,7 +99,8 @@ type LauncherServiceClient interface {
 	// Tells line by line how what a launch was told differs from what it would
 	// be told now, or from what another launch was told.
 	DiffContext(ctx context.Context, in *DiffContextRequest, opts ...grpc.CallOption) (*DiffContextResponse, error)
-	// Gives an agent a fresh token for the same launch, while it lives.
+	// Gives an agent a fresh token for the same launch, while it lives. The old
+	// one may have lapsed: laptops sleep for longer than tokens hold.
 	RenewToken(ctx context.Context, in *RenewTokenRequest, opts ...grpc.CallOption) (*RenewTokenResponse, error)
 }
 
@@ -365,7 +366,8 @@ type LauncherServiceServer interface {
 	// Tells line by line how what a launch was told differs from what it would
 	// be told now, or from what another launch was told.
 	DiffContext(context.Context, *DiffContextRequest) (*DiffContextResponse, error)
-	// Gives an agent a fresh token for the same launch, while it lives.
+	// Gives an agent a fresh token for the same launch, while it lives. The old
+	// one may have lapsed: laptops sleep for longer than tokens hold.
 	RenewToken(context.Context, *RenewTokenRequest) (*RenewTokenResponse, error)
 	mustEmbedUnimplementedLauncherServiceServer()
 }
