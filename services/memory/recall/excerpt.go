@@ -55,12 +55,12 @@ func (e *Excerpts) read() {
 	}
 	text := e.query.Text
 	if strings.TrimSpace(text) == "" {
-		text = strings.Join(e.query.Hints, " ; ")
+		text = hintText(e.query)
 	}
-	read := e.x.glossary.read(text)
+	read := e.x.read(text)
 	e.x.mu.RLock()
 	defer e.x.mu.RUnlock()
-	e.worths = e.x.worths(e.x.units(read))
+	e.worths = e.x.worths(e.x.unitsOf(text, read))
 }
 
 // worth is what a form of the notes is worth to one unit of the query.

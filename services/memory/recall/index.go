@@ -11,6 +11,7 @@ import (
 // sees every note either before or after a change, never between.
 type Index struct {
 	glossary *glossary
+	memo     *memo
 
 	mu      sync.RWMutex
 	slots   []slot              // by slot number
@@ -19,8 +20,6 @@ type Index struct {
 	byID    map[string]uint32   // note id to slot number
 	vocab   vocabulary
 	sums    [fieldCount]uint64 // total length of each field over all notes
-
-	leanings leanings
 }
 
 // slot holds one note.
@@ -37,7 +36,7 @@ type slot struct {
 // NewIndex returns an empty index.
 func NewIndex() *Index {
 	g := builtinGlossary()
-	return &Index{glossary: g, byID: map[string]uint32{}, vocab: newVocabulary(g.languages)}
+	return &Index{glossary: g, memo: newMemo(), byID: map[string]uint32{}, vocab: newVocabulary(g.languages)}
 }
 
 // Len returns how many notes the index holds.
@@ -104,7 +103,7 @@ func (x *Index) Delete(id string) {
 }
 
 func (x *Index) insert(a analysis) {
-	x.leanings.forget()
+	x.memo.changed()
 	x.remove(a.note.ID)
 	at := uint32(len(x.slots))
 	if n := len(x.free); n > 0 {
@@ -140,7 +139,7 @@ func (x *Index) remove(id string) {
 	if !ok {
 		return
 	}
-	x.leanings.forget()
+	x.memo.changed()
 	s := &x.slots[at]
 	for _, f := range s.forms {
 		x.vocab.drop(f, at)

@@ -115,13 +115,14 @@ func (g *glossary) read(text string) reading {
 
 // units turns a question into what is searched. The caller holds the lock.
 func (x *Index) units(r reading) []unit {
-	for i := range r.words {
-		w := &r.words[i]
+	words := slices.Clone(r.words)
+	for i := range words {
+		w := &words[i]
 		x.literal(w, r.language)
 		w.df = x.frequency(w.literal)
 		w.idf = x.idf(w.df)
 	}
-	b := unitBuilder{x: x, words: r.words}
+	b := unitBuilder{x: x, words: words}
 	b.expand()
 	b.compounds(r.wholes)
 	return b.finish()

@@ -69,21 +69,15 @@ func (x *Index) Search(q Query) []Hit {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	text, hints := x.glossary.read(q.Text), x.glossary.read(strings.Join(q.Hints, " ; "))
+	text, hints := x.read(q.Text), x.read(hintText(q))
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if strings.TrimSpace(q.Text) != "" {
-		asked := question{units: x.units(text), heaviest: textUnits}
-		return x.answer(asked, question{units: x.units(hints), heaviest: hintUnits}, limit, q.Explained)
+	hinted := question{units: x.unitsOf(hintText(q), hints), heaviest: hintUnits}
+	if strings.TrimSpace(q.Text) == "" {
+		hinted.hinted = true
+		return x.leaning(q, limit, hinted)
 	}
-	key := leaningKey(q, limit)
-	hits, known := x.leanings.get(key)
-	if !known {
-		asked := question{units: x.units(hints), heaviest: hintUnits, hinted: true}
-		hits = x.answer(asked, question{}, limit, q.Explained)
-		x.leanings.keep(key, hits)
-	}
-	return hits
+	return x.answer(question{units: x.unitsOf(q.Text, text), heaviest: textUnits}, hinted, limit, q.Explained)
 }
 
 // answer returns the notes that answer a question, in an order that hints may

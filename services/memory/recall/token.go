@@ -79,14 +79,7 @@ func joins(text string, at int, r rune, size int) bool {
 
 // chunk emits what one run of letters and joiners holds.
 func (t *tokenizer) chunk(s string) {
-	simple := true
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 'a' || c > 'z' {
-			simple = false
-			break
-		}
-	}
-	if simple {
+	if plainWord(s) {
 		t.word(s)
 		return
 	}
@@ -99,6 +92,26 @@ func (t *tokenizer) chunk(s string) {
 	if len(segments) > 2 || len(segments) == 2 && strings.Contains(s, ".") {
 		t.whole(strings.Join(segments, "/"), start)
 	}
+}
+
+// plainWord reports whether s is letters only, none but the first in upper case.
+func plainWord(s string) bool {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.IsLetter(r) || unicode.IsUpper(r) && i > 0 {
+			return false
+		}
+		i += size
+	}
+	return true
 }
 
 // segment emits a word, a dotted name or a compound, with its parts.
