@@ -155,7 +155,7 @@ var (
 	workspaces  = []Workspace{Project, RunDirectory}
 	strategies  = []Strategy{ConventionFile, Flag, Stdin, Env}
 	moments     = []Applies{NextTurn, AtResume, AtRestart}
-	dialogKinds = []DialogKind{DialogTrust, DialogLogin, DialogMCPApproval, DialogHookTrust, DialogAddDirectory}
+	dialogKinds = []DialogKind{DialogTrust, DialogLogin, DialogMCPApproval}
 )
 
 func (c *Carrier) complete(version string) error {

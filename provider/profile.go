@@ -207,11 +207,9 @@ type DialogKind string
 
 // The dialogs.
 const (
-	DialogTrust        DialogKind = "trust"
-	DialogLogin        DialogKind = "login"
-	DialogMCPApproval  DialogKind = "mcp_approval"
-	DialogHookTrust    DialogKind = "hook_trust"
-	DialogAddDirectory DialogKind = "add_directory"
+	DialogTrust       DialogKind = "trust"
+	DialogLogin       DialogKind = "login"
+	DialogMCPApproval DialogKind = "mcp_approval"
 )
 
 // Dialog is a question the CLI may ask at the start. The person answers it,

@@ -69,7 +69,7 @@ func parseNames(data []byte) (names, error) {
 	doc, err := frontmatter.ParseYAML(data)
 	var broken *frontmatter.Error
 	if errors.As(err, &broken) {
-		return names{}, badSettings(broken.Line, "cannot be read: %s", broken.Msg)
+		return names{}, badSettings(broken.Line, "cannot be read: %s; mend this line", broken.Msg)
 	}
 	id, isText := doc.String("id")
 	if line := doc.Line("id"); line > 0 && (!isText || id != "" && !ValidID(id)) {

@@ -154,7 +154,7 @@ func (c *composition) foreignProfiles() error {
 		if err != nil {
 			return err
 		}
-		c.left = append(c.left, LeftOut{folder + doc.Key, Unusable, 0})
+		c.left = append(c.left, LeftOut{Name: folder + doc.Key, Why: Unusable})
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (c *composition) personaSection() error {
 	file := files[i]
 	name := folder + personaKey(c.in.Agent)
 	if !c.in.Trusted {
-		c.left = append(c.left, LeftOut{name, Untrusted, c.count(file.Body)})
+		c.left = append(c.left, LeftOut{Name: name, Why: Untrusted, Tokens: c.count(file.Body)})
 		return nil
 	}
 	if file.err != nil {
@@ -247,7 +247,7 @@ func (c *composition) others(d *draft) ([]string, error) {
 		case !c.in.Trusted:
 			d.leave(name, Untrusted, 0)
 		case f.err != nil:
-			d.leave(name, Unusable, 0)
+			d.leaveBroken(name, f.err)
 		default:
 			item := "`" + f.Agent + "`"
 			if about := safetext.Line(f.Description); about != "" {
@@ -272,7 +272,7 @@ func (c *composition) skillList(d *draft) error {
 		case !c.in.Trusted:
 			d.leave(f.Path, Untrusted, 0)
 		case f.err != nil:
-			d.leave(f.Path, Unusable, 0)
+			d.leaveBroken(f.Path, f.err)
 		default:
 			line := skillLine(f.Skill)
 			d.section.Sources = append(d.section.Sources, Source{f.Path, c.count(line)})

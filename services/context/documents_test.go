@@ -101,6 +101,29 @@ func TestDamagedFilesAreShownAndRepaired(t *testing.T) {
 	checkFault(t, err, fault.Damaged, fault.Meta{"name": ".ideai/CONTEXT.md", "line": "2"})
 }
 
+// A broken skill or persona of another agent does not stop a launch; the report
+// says which line is wrong and what to do.
+func TestABrokenFileIsLeftOutWithItsLine(t *testing.T) {
+	w := inMemory(t, map[string]string{
+		".ideai/skills/s/SKILL.md": "---\nname: s\ndescription: [x\n---\n", ".ideai/agents/other.md": "---\nname: [x\n---\n",
+	})
+	c, _, err := w.Compose(t.Context(), at, contextsvc.Inputs{Agent: "dev", Profile: "claude", Trusted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	details := map[string]string{}
+	for _, s := range c.Sections {
+		for _, l := range s.LeftOut {
+			details[l.Name] = l.Detail
+		}
+	}
+	for name, line := range map[string]string{".ideai/skills/s/SKILL.md": "3", ".ideai/agents/other.md": "2"} {
+		if d := details[name]; !strings.HasPrefix(d, name+", line "+line+": ") || !strings.HasSuffix(d, "; mend this line") {
+			t.Errorf("%s is left out with %q", name, d)
+		}
+	}
+}
+
 // French puts a space before a colon, and people do not quote it.
 func TestAlmostYAMLIsUsedReportedAndQuotedByASave(t *testing.T) {
 	w, dir := onDisk(t, map[string]string{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/idea-ide/ideai/internal/fault"
@@ -144,7 +145,11 @@ func tooLarge(name string, size, limit int) error {
 		"%s has %d bytes or more, the limit is %d; shorten it", name, size, limit)
 }
 
+// damaged is the fault of a file that cannot be used, with what to do.
 func damaged(name string, line int, why string) *fault.Error {
+	if !strings.Contains(why, ";") {
+		why += "; mend this line"
+	}
 	return fault.New(fault.Damaged, fault.Meta{"name": name, "line": strconv.Itoa(line)},
 		"%s, line %d: %s", name, line, why)
 }

@@ -95,7 +95,7 @@ func (s *Service) rules(ctx context.Context, at Place, profile *provider.Profile
 	case !ok:
 		return s.conventionalRules(tree, profile, trusted)
 	case !trusted:
-		return nil, []LeftOut{{folder + rulesKey, Untrusted, s.count(string(doc.Data))}}, nil
+		return nil, []LeftOut{{Name: folder + rulesKey, Why: Untrusted, Tokens: s.count(string(doc.Data))}}, nil
 	}
 	file := parsed(&s.cache, at, doc, parseRules)
 	if file.err != nil {
@@ -119,11 +119,11 @@ func (s *Service) rules(ctx context.Context, at Place, profile *provider.Profile
 		text, err := tree.text(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			left = append(left, LeftOut{name, Missing, 0})
+			left = append(left, LeftOut{Name: name, Why: Missing})
 		case err != nil:
 			return nil, nil, err
 		case profile.ReadsFile(name, tree.exists):
-			left = append(left, LeftOut{name, ReadByCLI, s.count(text)})
+			left = append(left, LeftOut{Name: name, Why: ReadByCLI, Tokens: s.count(text)})
 		default:
 			texts = append(texts, fragment{name, text})
 		}
@@ -137,7 +137,7 @@ func (s *Service) conventionalRules(tree *worktree, profile *provider.Profile, t
 	for _, name := range conventional {
 		if tree.exists(name) && profile.ReadsFile(name, tree.exists) {
 			data, _ := tree.read(name)
-			return nil, []LeftOut{{name, ReadByCLI, s.count(string(data))}}, nil
+			return nil, []LeftOut{{Name: name, Why: ReadByCLI, Tokens: s.count(string(data))}}, nil
 		}
 	}
 	for _, name := range conventional {
@@ -146,7 +146,7 @@ func (s *Service) conventionalRules(tree *worktree, profile *provider.Profile, t
 		}
 		if !trusted {
 			data, _ := tree.read(name)
-			return nil, []LeftOut{{name, Untrusted, s.count(string(data))}}, nil
+			return nil, []LeftOut{{Name: name, Why: Untrusted, Tokens: s.count(string(data))}}, nil
 		}
 		text, err := tree.text(name)
 		if err != nil {

@@ -48,7 +48,8 @@ type Source struct {
 type LeftOut struct {
 	Name   string
 	Why    Why
-	Tokens int // what it would have taken more
+	Tokens int    // what it would have taken more
+	Detail string // what is wrong with an unusable file, for people
 }
 
 // Section is one part of an effective context.
@@ -135,7 +136,12 @@ const blank = 1
 func (d *draft) cost(text string) int { return d.count(text) + blank }
 
 func (d *draft) leave(name string, why Why, tokens int) {
-	d.section.LeftOut = append(d.section.LeftOut, LeftOut{name, why, tokens})
+	d.section.LeftOut = append(d.section.LeftOut, LeftOut{Name: name, Why: why, Tokens: tokens})
+}
+
+// leaveBroken reports a file that cannot be used, and why.
+func (d *draft) leaveBroken(name string, err error) {
+	d.section.LeftOut = append(d.section.LeftOut, LeftOut{Name: name, Why: Unusable, Detail: message(err)})
 }
 
 // done returns the section.

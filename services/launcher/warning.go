@@ -49,6 +49,15 @@ func noTools(profile, why string) *launcherv1.Warning {
 	return warning(launcherv1.WarningKind_WARNING_KIND_NO_TOOLS, 0, profile, "%s", why)
 }
 
+// unusable warns of a file that cannot be used: what is wrong with it, where
+// that is known.
+func unusable(section typev1.SectionKind, item *typev1.LeftOut) *launcherv1.Warning {
+	if item.GetDetail() != "" {
+		return warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(), "left out: %s", item.GetDetail())
+	}
+	return warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(), "%s %s", item.GetName(), whyUnusable(item.GetName()))
+}
+
 // leftOut warns of what should have entered the context and did not: once of
 // all that waits for trust, and of each file that cannot be used.
 func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*launcherv1.Warning {
@@ -60,8 +69,7 @@ func leftOut(projectID string, composed *contextv1.ComposeContextResponse) []*la
 			case typev1.LeftOutReason_LEFT_OUT_REASON_UNTRUSTED:
 				untrusted = true
 			case typev1.LeftOutReason_LEFT_OUT_REASON_UNUSABLE:
-				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
-					"%s %s", item.GetName(), whyUnusable(item.GetName())))
+				out = append(out, unusable(section, item))
 			case typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:
 				out = append(out, warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, section, item.GetName(),
 					"%s is named but not there; make it, or stop naming it", item.GetName()))

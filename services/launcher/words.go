@@ -39,11 +39,9 @@ var (
 	}
 
 	dialogsOut = map[provider.DialogKind]launcherv1.DialogKind{
-		provider.DialogTrust:        launcherv1.DialogKind_DIALOG_KIND_TRUST,
-		provider.DialogLogin:        launcherv1.DialogKind_DIALOG_KIND_LOGIN,
-		provider.DialogMCPApproval:  launcherv1.DialogKind_DIALOG_KIND_MCP_APPROVAL,
-		provider.DialogHookTrust:    launcherv1.DialogKind_DIALOG_KIND_HOOK_TRUST,
-		provider.DialogAddDirectory: launcherv1.DialogKind_DIALOG_KIND_ADD_DIRECTORY,
+		provider.DialogTrust:       launcherv1.DialogKind_DIALOG_KIND_TRUST,
+		provider.DialogLogin:       launcherv1.DialogKind_DIALOG_KIND_LOGIN,
+		provider.DialogMCPApproval: launcherv1.DialogKind_DIALOG_KIND_MCP_APPROVAL,
 	}
 )
 

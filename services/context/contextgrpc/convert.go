@@ -52,7 +52,7 @@ func settingsFromProto(s *contextv1.Settings) contextsvc.Settings {
 }
 
 func rulesToProto(r contextsvc.Rules) *contextv1.Rules {
-	return &contextv1.Rules{Body: r.Body, RulesFrom: r.From, Etag: r.Etag, UpdateTime: timestamp(r.Updated)}
+	return &contextv1.Rules{Body: r.Body, RulesFrom: r.From, Etag: r.Etag, UpdateTime: timestamp(r.Updated), Problem: r.Problem}
 }
 
 func personaToProto(p contextsvc.Persona) *contextv1.Persona {
@@ -118,7 +118,7 @@ func sectionToProto(s contextsvc.Section) *contextv1.Section {
 }
 
 func leftOutToProto(l contextsvc.LeftOut) *typev1.LeftOut {
-	return &typev1.LeftOut{Name: l.Name, Reason: reasons.proto(l.Why), Tokens: i32(l.Tokens)}
+	return &typev1.LeftOut{Name: l.Name, Reason: reasons.proto(l.Why), Tokens: i32(l.Tokens), Detail: l.Detail}
 }
 
 func contextFromProto(c *contextv1.EffectiveContext) contextsvc.EffectiveContext {

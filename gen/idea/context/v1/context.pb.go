@@ -196,7 +196,10 @@ type Rules struct {
 	// Etag of the file; empty when there is none.
 	Etag string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
 	// When the file was last written.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// What is wrong with the file though it is used, with its line; empty when
+	// nothing is.
+	Problem       string `protobuf:"bytes,5,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +262,13 @@ func (x *Rules) GetUpdateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Rules) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
 // Persona is a named role: `.ideai/agents/<agent_id>.md`.
 type Persona struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -280,7 +290,9 @@ type Persona struct {
 	Etag string `protobuf:"bytes,8,opt,name=etag,proto3" json:"etag,omitempty"`
 	// When the file was last written.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Why the file cannot be used as it is, with its line; empty when it can.
+	// What is wrong with the file, with its line and what to do; empty when
+	// nothing is. A value that only lacks quotes was read as plain text; any other
+	// problem keeps the file from being used.
 	Problem       string `protobuf:"bytes,10,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -401,7 +413,9 @@ type Skill struct {
 	Body string `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
 	// Etag of the file.
 	Etag string `protobuf:"bytes,6,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Why the file cannot be used as it is, with its line; empty when it can.
+	// What is wrong with the file, with its line and what to do; empty when
+	// nothing is. A value that only lacks quotes was read as plain text; any other
+	// problem keeps the file from being used.
 	Problem       string `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2999,14 +3013,15 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"\rmemory_tokens\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\fmemoryTokens\x12;\n" +
 	"\x13memory_index_tokens\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x11memoryIndexTokens\x12.\n" +
 	"\fstate_tokens\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\vstateTokens\x122\n" +
-	"\x0ehandoff_tokens\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\rhandoffTokens\"\xb3\x01\n" +
+	"\x0ehandoff_tokens\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\rhandoffTokens\"\xd7\x01\n" +
 	"\x05Rules\x12\x1d\n" +
 	"\x04body\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x10R\x04body\x120\n" +
 	"\n" +
 	"rules_from\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x10\"\ar\x05\x10\x01(\x80\x04R\trulesFrom\x12\x1c\n" +
 	"\x04etag\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag\x12;\n" +
 	"\vupdate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"\xaf\x03\n" +
+	"updateTime\x12\"\n" +
+	"\aproblem\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\aproblem\"\xaf\x03\n" +
 	"\aPersona\x12$\n" +
 	"\bagent_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\aagentId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04name\x12*\n" +

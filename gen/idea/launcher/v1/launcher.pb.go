@@ -43,10 +43,6 @@ const (
 	DialogKind_DIALOG_KIND_LOGIN DialogKind = 2
 	// Approve an MCP server.
 	DialogKind_DIALOG_KIND_MCP_APPROVAL DialogKind = 3
-	// Trust hooks.
-	DialogKind_DIALOG_KIND_HOOK_TRUST DialogKind = 4
-	// Add a directory.
-	DialogKind_DIALOG_KIND_ADD_DIRECTORY DialogKind = 5
 )
 
 // Enum value maps for DialogKind.
@@ -56,16 +52,12 @@ var (
 		1: "DIALOG_KIND_TRUST",
 		2: "DIALOG_KIND_LOGIN",
 		3: "DIALOG_KIND_MCP_APPROVAL",
-		4: "DIALOG_KIND_HOOK_TRUST",
-		5: "DIALOG_KIND_ADD_DIRECTORY",
 	}
 	DialogKind_value = map[string]int32{
-		"DIALOG_KIND_UNSPECIFIED":   0,
-		"DIALOG_KIND_TRUST":         1,
-		"DIALOG_KIND_LOGIN":         2,
-		"DIALOG_KIND_MCP_APPROVAL":  3,
-		"DIALOG_KIND_HOOK_TRUST":    4,
-		"DIALOG_KIND_ADD_DIRECTORY": 5,
+		"DIALOG_KIND_UNSPECIFIED":  0,
+		"DIALOG_KIND_TRUST":        1,
+		"DIALOG_KIND_LOGIN":        2,
+		"DIALOG_KIND_MCP_APPROVAL": 3,
 	}
 )
 
@@ -112,8 +104,6 @@ const (
 	WarningKind_WARNING_KIND_LEFT_OUT WarningKind = 4
 	// The context the session was given first stays until it is compacted.
 	WarningKind_WARNING_KIND_FROZEN_CONTEXT WarningKind = 5
-	// An argument of the person was merged with the plan's.
-	WarningKind_WARNING_KIND_ARGUMENT_MERGED WarningKind = 6
 	// The agent has no persona.
 	WarningKind_WARNING_KIND_NO_PERSONA WarningKind = 7
 	// The CLI is not given ideai's tools.
@@ -129,7 +119,6 @@ var (
 		3: "WARNING_KIND_UNVERIFIED_INJECTION",
 		4: "WARNING_KIND_LEFT_OUT",
 		5: "WARNING_KIND_FROZEN_CONTEXT",
-		6: "WARNING_KIND_ARGUMENT_MERGED",
 		7: "WARNING_KIND_NO_PERSONA",
 		8: "WARNING_KIND_NO_TOOLS",
 	}
@@ -140,7 +129,6 @@ var (
 		"WARNING_KIND_UNVERIFIED_INJECTION": 3,
 		"WARNING_KIND_LEFT_OUT":             4,
 		"WARNING_KIND_FROZEN_CONTEXT":       5,
-		"WARNING_KIND_ARGUMENT_MERGED":      6,
 		"WARNING_KIND_NO_PERSONA":           7,
 		"WARNING_KIND_NO_TOOLS":             8,
 	}
@@ -5033,23 +5021,20 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\ftext_missing\x18\x04 \x01(\bR\vtextMissing\"R\n" +
 	"\bDiffLine\x12(\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x18.idea.launcher.v1.DiffOpR\x02op\x12\x1c\n" +
-	"\x04text\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04text*\xb0\x01\n" +
+	"\x04text\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04text*u\n" +
 	"\n" +
 	"DialogKind\x12\x1b\n" +
 	"\x17DIALOG_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11DIALOG_KIND_TRUST\x10\x01\x12\x15\n" +
 	"\x11DIALOG_KIND_LOGIN\x10\x02\x12\x1c\n" +
-	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03\x12\x1a\n" +
-	"\x16DIALOG_KIND_HOOK_TRUST\x10\x04\x12\x1d\n" +
-	"\x19DIALOG_KIND_ADD_DIRECTORY\x10\x05*\xa7\x02\n" +
+	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03*\x85\x02\n" +
 	"\vWarningKind\x12\x1c\n" +
 	"\x18WARNING_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dWARNING_KIND_SECTION_DEGRADED\x10\x01\x12\x1a\n" +
 	"\x16WARNING_KIND_UNTRUSTED\x10\x02\x12%\n" +
 	"!WARNING_KIND_UNVERIFIED_INJECTION\x10\x03\x12\x19\n" +
 	"\x15WARNING_KIND_LEFT_OUT\x10\x04\x12\x1f\n" +
-	"\x1bWARNING_KIND_FROZEN_CONTEXT\x10\x05\x12 \n" +
-	"\x1cWARNING_KIND_ARGUMENT_MERGED\x10\x06\x12\x1b\n" +
+	"\x1bWARNING_KIND_FROZEN_CONTEXT\x10\x05\x12\x1b\n" +
 	"\x17WARNING_KIND_NO_PERSONA\x10\a\x12\x19\n" +
 	"\x15WARNING_KIND_NO_TOOLS\x10\b*\x90\x01\n" +
 	"\vLaunchState\x12\x1c\n" +

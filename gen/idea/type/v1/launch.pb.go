@@ -628,7 +628,10 @@ type LeftOut struct {
 	// Why it was left out.
 	Reason LeftOutReason `protobuf:"varint,2,opt,name=reason,proto3,enum=idea.type.v1.LeftOutReason" json:"reason,omitempty"`
 	// What it would have taken, in tokens.
-	Tokens        int32 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Tokens int32 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// What is wrong with an unusable file, with its line, for people; empty when
+	// the reason says it all.
+	Detail        string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -682,6 +685,13 @@ func (x *LeftOut) GetTokens() int32 {
 		return x.Tokens
 	}
 	return 0
+}
+
+func (x *LeftOut) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
 }
 
 // File is a file a host writes for a launch.
@@ -1009,11 +1019,12 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x06stable\x18\x06 \x01(\bR\x06stable\">\n" +
 	"\x06Source\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04name\x12\x16\n" +
-	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\"t\n" +
+	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\"\x96\x01\n" +
 	"\aLeftOut\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04name\x123\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x1b.idea.type.v1.LeftOutReasonR\x06reason\x12\x16\n" +
-	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\"h\n" +
+	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\x12 \n" +
+	"\x06detail\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x06detail\"h\n" +
 	"\x04File\x12\x1c\n" +
 	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04path\x12$\n" +
 	"\acontent\x18\x02 \x01(\fB\n" +
