@@ -13,6 +13,7 @@ import (
 	"time"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
+	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
 	"github.com/idea-ide/ideai/provider"
 )
 
@@ -105,11 +106,19 @@ func check(plan *launcherv1.LaunchPlan) error {
 		return fmt.Errorf("the plan's program %q is not an absolute path", plan.GetArgv()[0].GetValue())
 	case !filepath.IsAbs(plan.GetCwd()):
 		return fmt.Errorf("the plan's working directory %q is not an absolute path", plan.GetCwd())
-	case plan.GetLaunchId() == "" || filepath.Base(plan.GetSideDirectory()) != plan.GetLaunchId():
-		return fmt.Errorf("the plan's side directory %q does not end in the launch id %q",
-			plan.GetSideDirectory(), plan.GetLaunchId())
+	case plan.GetLaunchId() == "" || filepath.Base(plan.GetSideDirectory()) != sideNameOf(plan):
+		return fmt.Errorf("the plan's side directory %q does not end in %q", plan.GetSideDirectory(), sideNameOf(plan))
 	}
 	return nil
+}
+
+// sideNameOf is how a plan's side directory is named: structured turns of one
+// conversation have the same, so that a CLI finds its files where they were.
+func sideNameOf(plan *launcherv1.LaunchPlan) string {
+	if plan.GetKind() == typev1.LaunchKind_LAUNCH_KIND_STRUCTURED_TURN {
+		return plan.GetIdentity().GetConversationId()
+	}
+	return plan.GetLaunchId()
 }
 
 // start starts the plan's CLI, whose directory is written.

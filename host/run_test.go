@@ -170,7 +170,7 @@ func TestRefusals(t *testing.T) {
 		}, "not directly in the run root"},
 		{"side directory of another launch", func(*testing.T, string) func(*launcherv1.LaunchPlan) {
 			return func(p *launcherv1.LaunchPlan) { p.LaunchId = "launch-2" }
-		}, "does not end in the launch id"},
+		}, `does not end in "launch-2"`},
 		{"file elsewhere", func(*testing.T, string) func(*launcherv1.LaunchPlan) {
 			return func(p *launcherv1.LaunchPlan) {
 				p.Files = []*typev1.File{{Path: filepath.Join(outside, "x"), Mode: 0o600}}

@@ -17,9 +17,13 @@ import (
 // holds it.
 const markName = ".ideai-launch.json"
 
+// newSuffix ends the name of a file that is not yet in its place.
+const newSuffix = ".new"
+
 // mark is what markName holds.
 type mark struct {
 	LaunchID string  `json:"launch_id"`
+	Name     string  `json:"name,omitempty"` // of the directory; "" = the launch id
 	Host     process `json:"host"`
 	CLI      process `json:"cli"` // zero until it is started
 }
@@ -66,10 +70,9 @@ func openRunRoot(project, runRoot string) (*os.Root, error) {
 // createSide makes the directory of a launch and marks it. One that exists is
 // refused: it belongs to another launch.
 func createSide(runRoot *os.Root, runRootPath, path, launchID string) (*sideDir, error) {
-	name, err := filepath.Rel(runRootPath, path)
-	if err != nil || !filepath.IsLocal(name) || name == "." || strings.ContainsRune(name, filepath.Separator) {
-		return nil, fault.New(fault.OutsideProject, fault.Meta{"name": "side_directory", "target": path},
-			"the plan's side directory %s is not directly in the run root %s; nothing was started", path, runRootPath)
+	name, err := sideName(runRootPath, path)
+	if err != nil {
+		return nil, err
 	}
 	self, err := describe(os.Getpid())
 	if err != nil {
@@ -86,7 +89,7 @@ func createSide(runRoot *os.Root, runRootPath, path, launchID string) (*sideDir,
 		_ = runRoot.Remove(name)
 		return nil, diskFault(path, err)
 	}
-	s := &sideDir{runRoot: runRoot, dir: dir, name: name, path: path, mark: mark{LaunchID: launchID, Host: self}}
+	s := &sideDir{runRoot: runRoot, dir: dir, name: name, path: path, mark: mark{LaunchID: launchID, Name: name, Host: self}}
 	if err := s.writeMark(); err != nil {
 		s.remove()
 		return nil, err
@@ -94,13 +97,33 @@ func createSide(runRoot *os.Root, runRootPath, path, launchID string) (*sideDir,
 	return s, nil
 }
 
+// sideName is the name of a side directory, which lies directly in the run
+// root.
+func sideName(runRootPath, path string) (string, error) {
+	name, err := filepath.Rel(runRootPath, path)
+	if err != nil || !filepath.IsLocal(name) || name == "." || strings.ContainsRune(name, filepath.Separator) {
+		return "", fault.New(fault.OutsideProject, fault.Meta{"name": "side_directory", "target": path},
+			"the plan's side directory %s is not directly in the run root %s; nothing was started", path, runRootPath)
+	}
+	return name, nil
+}
+
+// inside returns the path of a plan's file within the directory.
+func (s *sideDir) inside(f *typev1.File) (string, error) {
+	rel, err := filepath.Rel(s.path, f.GetPath())
+	if err != nil || !filepath.IsLocal(rel) || rel == "." || rel == markName {
+		return "", fault.New(fault.OutsideProject, fault.Meta{"name": "files", "target": f.GetPath()},
+			"the plan's file %s is not inside the side directory %s; nothing was started", f.GetPath(), s.path)
+	}
+	return rel, nil
+}
+
 // write creates the plan's files. All must lie inside the directory.
 func (s *sideDir) write(files []*typev1.File) error {
 	for _, f := range files {
-		rel, err := filepath.Rel(s.path, f.GetPath())
-		if err != nil || !filepath.IsLocal(rel) || rel == "." || rel == markName {
-			return fault.New(fault.OutsideProject, fault.Meta{"name": "files", "target": f.GetPath()},
-				"the plan's file %s is not inside the side directory %s; nothing was started", f.GetPath(), s.path)
+		rel, err := s.inside(f)
+		if err != nil {
+			return err
 		}
 		if parent := filepath.Dir(rel); parent != "." {
 			if err := s.dir.MkdirAll(parent, 0o700); err != nil {
@@ -145,15 +168,20 @@ func (s *sideDir) writeMark() error {
 	if err != nil {
 		return err
 	}
-	const temp = markName + ".new"
-	_ = s.dir.Remove(temp)
-	if err := s.create(temp, data, 0o600); err != nil {
-		return diskFault(s.path, err)
-	}
-	if err := s.dir.Rename(temp, markName); err != nil {
+	if err := s.replace(markName, data, 0o600); err != nil {
 		return diskFault(s.path, err)
 	}
 	return nil
+}
+
+// replace writes a file beside the old one and puts it in its place.
+func (s *sideDir) replace(rel string, content []byte, mode fs.FileMode) error {
+	temp := rel + newSuffix
+	_ = s.dir.Remove(temp)
+	if err := s.create(temp, content, mode); err != nil {
+		return err
+	}
+	return s.dir.Rename(temp, rel)
 }
 
 // remove deletes the directory and what is in it, through no link.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -62,5 +63,5 @@ func readMark(root *os.Root, entry fs.DirEntry) (mark, bool) {
 	if err != nil || json.Unmarshal(data, &m) != nil {
 		return m, false
 	}
-	return m, m.LaunchID == entry.Name() && m.Host.Pid > 0
+	return m, cmp.Or(m.Name, m.LaunchID) == entry.Name() && m.Host.Pid > 0
 }
