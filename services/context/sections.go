@@ -78,6 +78,11 @@ func (e *EffectiveContext) Text() string { return join(e.Sections, false) }
 
 func join(sections []Section, stableOnly bool) string {
 	var b strings.Builder
+	size := 0
+	for _, s := range sections {
+		size += len(s.Text) + len("\n\n")
+	}
+	b.Grow(size)
 	for _, s := range sections {
 		if stableOnly && !s.Stable {
 			continue
