@@ -37,7 +37,7 @@ func (a *app) agentList() *cobra.Command {
 				a.table([]string{"agent", "profile", "description"}, rows)
 				for _, p := range r.GetPersonas() {
 					if p.GetProblem() != "" {
-						a.remark("%s: %s", ".ideai/agents/"+p.GetAgentId()+".md", p.GetProblem())
+						a.remark("%s", a.fileProblem(p.GetProblem()))
 					}
 				}
 			})
@@ -73,7 +73,7 @@ func (a *app) agentShow() *cobra.Command {
 			return a.show(&contextv1.GetPersonaResponse{Persona: p}, func() {
 				a.block(personaText(p))
 				if p.GetProblem() != "" {
-					a.remark("%s: %s", p.GetAgentId(), p.GetProblem())
+					a.remark("%s", a.fileProblem(p.GetProblem()))
 				}
 			})
 		}),

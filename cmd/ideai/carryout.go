@@ -24,7 +24,7 @@ func (a *app) carryOut(ctx context.Context, s *session, at place, plan *launcher
 	facts := req.GetHost()
 	for _, w := range plan.GetWarnings() {
 		if worthSaying(w) {
-			a.remark("%s", w.GetMessage())
+			a.remark("%s", a.fileProblem(w.GetMessage()))
 		}
 	}
 	// Ctrl-C is for the CLI; host passes on the rest.

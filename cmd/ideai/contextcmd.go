@@ -123,7 +123,7 @@ var leftOutReasons = map[typev1.LeftOutReason]string{
 
 func (a *app) warnings(ws []*launcherv1.Warning) {
 	for _, w := range ws {
-		a.remark("%s", w.GetMessage())
+		a.remark("%s", a.fileProblem(w.GetMessage()))
 	}
 }
 

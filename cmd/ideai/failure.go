@@ -142,6 +142,9 @@ func (t *terminal) explain(err error) string {
 		return t.tr(err.Error())
 	}
 	if t.lang == "fr" {
+		if s := t.fileProblem(f.Msg); f.Reason == fault.Damaged && s != f.Msg {
+			return s
+		}
 		if s, ok := frenchReason(f); ok {
 			return s
 		}

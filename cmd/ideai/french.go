@@ -53,7 +53,7 @@ func frenchReason(f *fault.Error) (string, bool) {
 var frenchReasons = map[fault.Reason]string{
 	fault.InvalidField:           "un champ n'est pas valable",
 	fault.PageTokenInvalid:       "le jeton de page ne vaut pas pour cette requête ; recommence la liste au début",
-	fault.ProjectNotFound:        "aucun projet {project} n'est enregistré ; lance « ideai init » dans son dossier",
+	fault.ProjectNotFound:        "le projet {project} n'est pas enregistré, ou ne peut pas servir ; lance « ideai init » dans son dossier, ou « ideai project list » pour voir",
 	fault.WorktreeNotFound:       "le projet {project} n'a pas de copie de travail {worktree} ; « ideai project show {project} » les liste",
 	fault.NoteNotFound:           "aucune note {note} ; « ideai memory list » les montre",
 	fault.PersonaNotFound:        "aucun agent {agent} ; « ideai agent list » les montre",
@@ -79,7 +79,7 @@ var frenchReasons = map[fault.Reason]string{
 	fault.StoreLocked:            "un autre serveur ({holder}) tient les fichiers {service} du projet {project} ; arrête-le ou sers-t'en",
 	fault.StoreReadOnly:          "{path} ne peut pas être écrit ; vérifie ses permissions",
 	fault.StoreFull:              "le disque est plein pour {path} ; libère de la place et recommence",
-	fault.StoreUnavailable:       "{path} ne peut pas être lu ; vérifie qu'il existe et ses permissions",
+	fault.StoreUnavailable:       "{path} ne peut pas servir ; vérifie ce qui s'y trouve (un fichier ou un dossier qui n'a rien à y faire), ses permissions et son disque",
 	fault.WatchLagged:            "le suivi a pris trop de retard ; recommence",
 	fault.Draining:               "le serveur s'arrête ; recommence dans un instant",
 	fault.ServiceUnavailable:     "{service} ne répond pas ; recommence, ou regarde le journal du serveur ({msg})",

@@ -211,7 +211,7 @@ func TestHostileSettings(t *testing.T) {
 		"# x\nid: [a]\n":                                "line 2",
 		"aliases: &a [*a]\n":                            "line 1",
 		"id: a\nid: b\n":                                "line 2",
-		"<<<<<<< a\nid: a\n=======\nid: b\n>>>>>>> b\n": "line 1, cannot be read: git's conflict",
+		"<<<<<<< a\nid: a\n=======\nid: b\n>>>>>>> b\n": "line 1: cannot be read: git's conflict",
 		strings.Repeat("[", 20_000):                     "line 1",
 		strings.Repeat("# x\n", 9_000):                  "line 1",
 	} {

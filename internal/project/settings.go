@@ -73,11 +73,11 @@ func parseNames(data []byte) (names, error) {
 	}
 	id, isText := doc.String("id")
 	if line := doc.Line("id"); line > 0 && (!isText || id != "" && !ValidID(id)) {
-		return names{}, badSettings(line, "has the id %q; an id is 1 to 63 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit", id)
+		return names{}, badSettings(line, "the id %q is not valid; an id is 1 to 63 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit", id)
 	}
 	aliases, isList := doc.Strings("aliases")
 	if line := doc.Line("aliases"); line > 0 && (!isList || !all(aliases, ValidID)) {
-		return names{}, badSettings(line, "has aliases that are no list of ids; write aliases: [one, two]")
+		return names{}, badSettings(line, "aliases must be a list of ids; write aliases: [one, two]")
 	}
 	return names{ID: id, Aliases: aliases}, nil
 }
@@ -88,5 +88,5 @@ func all(list []string, ok func(string) bool) bool {
 
 func badSettings(line int, format string, args ...any) error {
 	return fault.New(fault.Damaged, fault.Meta{"name": settingsFile, "line": strconv.Itoa(line)},
-		"%s, line %d, %s", settingsFile, line, fmt.Sprintf(format, args...))
+		"%s, line %d: %s", settingsFile, line, fmt.Sprintf(format, args...))
 }
