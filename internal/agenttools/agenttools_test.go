@@ -334,7 +334,7 @@ func TestFailuresNameTheNextStep(t *testing.T) {
 		{fault.New(fault.NoteNotFound, fault.Meta{"note": "absent"}, "no note"), "There is no note `absent`. Look for its subject with `idea_memory_recall`, or go on without it."},
 		{fault.New(fault.Draining, nil, "going down"), "Memory is not reachable now; work without it and do not retry in this turn."},
 		{fault.New(fault.StoreUnavailable, fault.Meta{"path": "/x"}, "cannot read"), "Memory is not reachable now; work without it and do not retry in this turn."},
-		{fault.New(fault.TokenExpired, nil, "expired"), "Your access to the project's memory has ended; work without it. It comes back when the person starts a new session with ideai."},
+		{fault.New(fault.TokenExpired, nil, "expired"), "Memory is not reachable now; work without it and do not retry in this turn."},
 		{fault.New(fault.OutOfScope, fault.Meta{"claim": "project"}, "another project"), "This session may not read that; work without it and do not retry."},
 		{fault.New(fault.Damaged, fault.Meta{"name": "tva", "line": "3"}, "tva.md line 3: conflict markers"), "The note cannot be used until a person mends it (tva.md line 3: conflict markers). Go on without it."},
 		{fault.New(fault.InvalidField, nil, "a field is wrong").WithFields(fault.Field{Path: "note_id", Message: "no spaces"}), "Not done: a field is wrong; note_id: no spaces. Call again with that mended."},

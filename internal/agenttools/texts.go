@@ -49,7 +49,7 @@ func (w *language) failure(err error) string {
 	switch f.Reason {
 	case fault.NoteNotFound:
 		return fmt.Sprintf(w.noSuchNote, safetext.Line(f.Meta["note"]))
-	case fault.ReasonUnauthenticated, fault.TokenExpired:
+	case fault.ReasonUnauthenticated:
 		return w.ended
 	case fault.CallerNotAllowed, fault.OutOfScope, fault.ProjectNotFound, fault.WorktreeNotFound:
 		return w.notYours

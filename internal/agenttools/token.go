@@ -82,7 +82,7 @@ func (s *TokenSource) renew(ctx context.Context, launcher launcherv1.LauncherSer
 // over reports whether no later renewal can succeed.
 func over(err error) bool {
 	switch fault.ReasonOf(err) {
-	case fault.ReasonUnauthenticated, fault.TokenExpired, fault.CallerNotAllowed, fault.OutOfScope, fault.LaunchNotFound:
+	case fault.ReasonUnauthenticated, fault.CallerNotAllowed, fault.OutOfScope, fault.LaunchNotFound:
 		return true
 	}
 	return false

@@ -76,7 +76,7 @@ func TestAServerAwayIsTriedAgain(t *testing.T) {
 }
 
 func TestALaunchThatIsOverGetsNoMore(t *testing.T) {
-	for _, reason := range []fault.Reason{fault.TokenExpired, fault.LaunchNotFound} {
+	for _, reason := range []fault.Reason{fault.ReasonUnauthenticated, fault.LaunchNotFound} {
 		synctest.Test(t, func(t *testing.T) {
 			over := fault.New(reason, nil, "over")
 			s := agenttools.NewTokenSource("first")

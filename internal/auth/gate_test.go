@@ -33,6 +33,8 @@ func incoming(owner bool, headers ...string) context.Context {
 	return metadata.NewIncomingContext(ctx, md)
 }
 
+const getNote = "/idea.memory.v1.MemoryService/GetNote"
+
 func TestIdentify(t *testing.T) {
 	k := key(t)
 	token, err := k.Issuer().Issue(reviewer(), time.Hour)
@@ -57,7 +59,7 @@ func TestIdentify(t *testing.T) {
 		"scheme alone, over the socket": {incoming(true, "Bearer "), "UNAUTHENTICATED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, err := g.Identify(c.ctx)
+			ctx, err := g.Identify(c.ctx, getNote)
 			got := string(fault.ReasonOf(err))
 			if err == nil {
 				claims, _ := auth.FromContext(ctx)
@@ -69,8 +71,36 @@ func TestIdentify(t *testing.T) {
 		})
 	}
 	g.Verifier = nil
-	_, err = g.Identify(incoming(true, "Bearer "+token))
+	_, err = g.Identify(incoming(true, "Bearer "+token), getNote)
 	wantReason(t, err, fault.ReasonUnauthenticated)
+}
+
+// A laptop sleeps for longer than a token holds, and a CLI may start its MCP
+// server again with the token of the morning: renewal takes it, nothing else.
+func TestALapsedTokenOnlyRenews(t *testing.T) {
+	const renew = "/idea.launcher.v1.LauncherService/RenewToken"
+	synctest.Test(t, func(t *testing.T) {
+		k := key(t)
+		token, err := k.Issuer().Issue(reviewer(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &auth.Gate{Verifier: k.Verifier(), Methods: auth.NewMethods(nil)}
+		<-time.After(13 * time.Hour)
+		for range 2 { // parsed, then remembered
+			ctx, err := g.Identify(incoming(false, "Bearer "+token), renew)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, _ := auth.FromContext(ctx); c.Launch != reviewer().Launch {
+				t.Errorf("the renewal is for %+v", c)
+			}
+			_, err = g.Identify(incoming(false, "Bearer "+token), getNote)
+			wantReason(t, err, fault.TokenExpired)
+		}
+		_, err = g.Identify(incoming(false, "Bearer "+token[:len(token)-4]+"AAAA"), renew)
+		wantReason(t, err, fault.ReasonUnauthenticated)
+	})
 }
 
 func TestAdmit(t *testing.T) {
@@ -184,7 +214,7 @@ func TestRelay(t *testing.T) {
 			t.Fatal(c.Expires, err)
 		}
 	})
-	ctx, err := g.Identify(incoming(true, "Bearer "+own))
+	ctx, err := g.Identify(incoming(true, "Bearer "+own), getNote)
 	if err != nil {
 		t.Fatal(err)
 	}

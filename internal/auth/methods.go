@@ -16,8 +16,10 @@ import (
 type Method struct {
 	Callers []optionsv1.Surface
 	// Retryable is true when the method may be called again after UNAVAILABLE.
-	Retryable  bool
-	Descriptor protoreflect.MethodDescriptor
+	Retryable bool
+	// TakesLapsed is true when the method also takes a token whose time is over.
+	TakesLapsed bool
+	Descriptor  protoreflect.MethodDescriptor
 }
 
 // Allows reports whether one of the caller's surfaces may call the method.
@@ -79,6 +81,7 @@ func Describe(md protoreflect.MethodDescriptor) Method {
 		return out
 	}
 	out.Callers, _ = proto.GetExtension(opts, optionsv1.E_Callers).([]optionsv1.Surface)
+	out.TakesLapsed, _ = proto.GetExtension(opts, optionsv1.E_LapsedToken).(bool)
 	level := opts.GetIdempotencyLevel()
 	out.Retryable = level == descriptorpb.MethodOptions_NO_SIDE_EFFECTS || level == descriptorpb.MethodOptions_IDEMPOTENT
 	return out

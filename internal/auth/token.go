@@ -111,12 +111,13 @@ func NewVerifier(public ed25519.PublicKey) *Verifier {
 }
 
 // Verify returns what a token says. It fails with TOKEN_EXPIRED for a good
-// token whose time is over and with UNAUTHENTICATED for any other that does not
-// hold; the cause tells which.
+// token whose time is over, and then still returns what it says; with
+// UNAUTHENTICATED and no claims for any other that does not hold, the cause
+// tells which.
 func (v *Verifier) Verify(token string) (Claims, error) {
 	if c, ok := v.seen.get(token); ok {
 		if !time.Now().Before(c.Expires) {
-			return Claims{}, expired()
+			return c, expired()
 		}
 		return c, nil
 	}
@@ -130,19 +131,37 @@ func (v *Verifier) Verify(token string) (Claims, error) {
 		}
 		return v.public, nil
 	})
-	switch {
-	case err == nil:
-	case errors.Is(err, jwt.ErrTokenSignatureInvalid), !errors.Is(err, jwt.ErrTokenExpired):
+	lapsed := onlyExpired(err)
+	if err != nil && !lapsed {
 		return Claims{}, refused(err)
-	default:
-		return Claims{}, expired()
 	}
 	c, err := w.claims()
 	if err != nil {
 		return Claims{}, refused(err)
 	}
 	v.seen.put(token, c)
+	if lapsed {
+		return c, expired()
+	}
 	return c, nil
+}
+
+// onlyExpired reports whether a parse failed for the token's time alone: the
+// signature is checked before the time, and the library joins what else fails.
+func onlyExpired(err error) bool {
+	if !errors.Is(err, jwt.ErrTokenExpired) {
+		return false
+	}
+	for _, other := range []error{
+		jwt.ErrTokenMalformed, jwt.ErrTokenUnverifiable, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenInvalidIssuer,
+		jwt.ErrTokenNotValidYet, jwt.ErrTokenUsedBeforeIssued, jwt.ErrTokenRequiredClaimMissing, jwt.ErrTokenInvalidAudience,
+		jwt.ErrTokenInvalidSubject, jwt.ErrTokenInvalidId,
+	} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *wireClaims) claims() (Claims, error) {

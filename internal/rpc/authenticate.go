@@ -15,7 +15,7 @@ import (
 func authenticate(cfg ServerConfig) link {
 	gate := &auth.Gate{Verifier: cfg.Verifier, Person: cfg.Person, Methods: auth.NewMethods(cfg.Files)}
 	admit := func(ctx context.Context, fullMethod string) (context.Context, error) {
-		ctx, err := gate.Identify(ctx)
+		ctx, err := gate.Identify(ctx, fullMethod)
 		if err != nil {
 			return nil, err
 		}

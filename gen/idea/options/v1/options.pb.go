@@ -191,6 +191,14 @@ var file_idea_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "idea/options/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50004,
+		Name:          "idea.options.v1.lapsed_token",
+		Tag:           "varint,50004,opt,name=lapsed_token",
+		Filename:      "idea/options/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
 		ExtensionType: (*Audience)(nil),
 		Field:         50002,
@@ -214,6 +222,11 @@ var (
 	//
 	// repeated idea.options.v1.Surface callers = 50001;
 	E_Callers = &file_idea_options_v1_options_proto_extTypes[0]
+	// The method also takes a token whose time is over, good in all else: it
+	// decides by itself whether what the token names still lives.
+	//
+	// optional bool lapsed_token = 50004;
+	E_LapsedToken = &file_idea_options_v1_options_proto_extTypes[1]
 )
 
 // Extension fields to descriptorpb.MessageOptions.
@@ -221,11 +234,11 @@ var (
 	// Who the message reaches beyond the caller.
 	//
 	// optional idea.options.v1.Audience audience = 50002;
-	E_Audience = &file_idea_options_v1_options_proto_extTypes[1]
+	E_Audience = &file_idea_options_v1_options_proto_extTypes[2]
 	// What the message holds.
 	//
 	// optional idea.options.v1.Content content = 50003;
-	E_Content = &file_idea_options_v1_options_proto_extTypes[2]
+	E_Content = &file_idea_options_v1_options_proto_extTypes[3]
 )
 
 var File_idea_options_v1_options_proto protoreflect.FileDescriptor
@@ -244,7 +257,8 @@ const file_idea_options_v1_options_proto_rawDesc = "" +
 	"\aContent\x12\x17\n" +
 	"\x13CONTENT_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12CONTENT_TRANSCRIPT\x10\x01:T\n" +
-	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x03(\x0e2\x18.idea.options.v1.SurfaceR\acallers:X\n" +
+	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x03(\x0e2\x18.idea.options.v1.SurfaceR\acallers:C\n" +
+	"\flapsed_token\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x01(\bR\vlapsedToken:X\n" +
 	"\baudience\x12\x1f.google.protobuf.MessageOptions\x18҆\x03 \x01(\x0e2\x19.idea.options.v1.AudienceR\baudience:U\n" +
 	"\acontent\x12\x1f.google.protobuf.MessageOptions\x18ӆ\x03 \x01(\x0e2\x18.idea.options.v1.ContentR\acontentB\xba\x01\n" +
 	"\x13com.idea.options.v1B\fOptionsProtoP\x01Z7github.com/idea-ide/ideai/gen/idea/options/v1;optionsv1\xa2\x02\x03IOX\xaa\x02\x0fIdea.Options.V1\xca\x02\x0fIdea\\Options\\V1\xe2\x02\x1bIdea\\Options\\V1\\GPBMetadata\xea\x02\x11Idea::Options::V1b\x06proto3"
@@ -271,15 +285,16 @@ var file_idea_options_v1_options_proto_goTypes = []any{
 }
 var file_idea_options_v1_options_proto_depIdxs = []int32{
 	3, // 0: idea.options.v1.callers:extendee -> google.protobuf.MethodOptions
-	4, // 1: idea.options.v1.audience:extendee -> google.protobuf.MessageOptions
-	4, // 2: idea.options.v1.content:extendee -> google.protobuf.MessageOptions
-	0, // 3: idea.options.v1.callers:type_name -> idea.options.v1.Surface
-	1, // 4: idea.options.v1.audience:type_name -> idea.options.v1.Audience
-	2, // 5: idea.options.v1.content:type_name -> idea.options.v1.Content
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	3, // [3:6] is the sub-list for extension type_name
-	0, // [0:3] is the sub-list for extension extendee
+	3, // 1: idea.options.v1.lapsed_token:extendee -> google.protobuf.MethodOptions
+	4, // 2: idea.options.v1.audience:extendee -> google.protobuf.MessageOptions
+	4, // 3: idea.options.v1.content:extendee -> google.protobuf.MessageOptions
+	0, // 4: idea.options.v1.callers:type_name -> idea.options.v1.Surface
+	1, // 5: idea.options.v1.audience:type_name -> idea.options.v1.Audience
+	2, // 6: idea.options.v1.content:type_name -> idea.options.v1.Content
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	4, // [4:7] is the sub-list for extension type_name
+	0, // [0:4] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -295,7 +310,7 @@ func file_idea_options_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_options_v1_options_proto_rawDesc), len(file_idea_options_v1_options_proto_rawDesc)),
 			NumEnums:      3,
 			NumMessages:   0,
-			NumExtensions: 3,
+			NumExtensions: 4,
 			NumServices:   0,
 		},
 		GoTypes:           file_idea_options_v1_options_proto_goTypes,
