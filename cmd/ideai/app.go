@@ -96,7 +96,7 @@ the program it started.`,
 	serve := a.serveCommand()
 	settingsFlags(f, serve.Flags())
 	root.AddCommand(serve, a.initCommand(), a.trustCommand(), a.launchCommand(),
-		a.projectCommand(), a.agentCommand(), a.contextCommand(), a.memoryCommand(),
+		a.projectCommand(), a.agentCommand(), a.contextCommand(), a.memoryCommand(), a.refreshCommand(),
 		a.configCommand(), a.mcpCommand(), a.versionCommand(), a.doctorCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

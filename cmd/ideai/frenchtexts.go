@@ -118,6 +118,31 @@ var french = map[string]string{
 	"project: %s in %s, trusted: %s; notes %d, agents %d, skills %d": "projet : %s dans %s, confiance : %s ; notes %d, agents %d, savoir-faire %d",
 	"to mend: %s: %s": "à réparer : %s : %s", "to know: %s: %s": "à savoir : %s : %s", "nothing is wrong": "tout va bien",
 
+	// Refresh.
+	"@@ %s equal lines":             "@@ %s lignes égales",
+	"and more lines":                "et d'autres lignes",
+	"changed tokens":                "jetons changés",
+	"has it":                        "l'a",
+	"in a fresh session only":       "dans une nouvelle session seulement",
+	"it has it already":             "il l'a déjà",
+	"no agent runs in this project": "aucun agent ne tourne dans ce projet",
+	"launch":                        "lancement",
+	"nothing was rewritten; without --dry-run it is": "rien n'a été réécrit ; sans --dry-run ça l'est",
+	"only show who has an older context":             "montrer seulement qui a un contexte plus ancien",
+	"show the lines that differ, too":                "montrer aussi les lignes qui diffèrent",
+	"refreshed %s, taken %s":                         "renouvelé le %s, pris %s",
+	"the text it was told is too long to be kept":    "le texte qui lui a été donné est trop long pour être gardé",
+	"when the session is resumed":                    "quand la session sera reprise",
+	"with the next prompt":                           "avec la prochaine demande",
+	"Give running agents the context as it is now":   "Donner aux agents en cours le contexte tel qu'il est",
+	`Gives running agents of this project, or one launch, the context as it is now:
+it rewrites the files they were given and says when each takes them. Nothing is
+typed into a session; an agent whose program reads its context only at the
+start keeps the old one until then.`: `Donne aux agents en cours de ce projet, ou à un lancement, le contexte tel qu'il
+est : réécrit les fichiers qu'ils ont reçus et dit quand chacun les prend. Rien
+n'est tapé dans une session ; un agent dont le programme ne lit son contexte
+qu'au début garde l'ancien jusque-là.`,
+
 	// Refusals.
 	"%s is not on your PATH; the plan is made as if it were":                               "%s n'est pas dans ton PATH ; le plan est fait comme s'il y était",
 	"%s is not on your PATH; %s":                                                           "%s n'est pas dans ton PATH ; %s",

@@ -185,6 +185,9 @@ func (a *app) showLaunch(l *launcherv1.Launch) {
 	if l.GetExited() != nil {
 		a.say("ended with exit code %d after %s", l.GetExited().GetExitCode(), l.GetExited().GetDuration().AsDuration().Round(time.Millisecond).String())
 	}
+	if r := l.GetRefresh(); r != nil {
+		a.say("refreshed %s, taken %s", r.GetCreateTime().AsTime().Local().Format("2006-01-02 15:04:05"), a.tr(appliesWhen[r.GetApplies()]))
+	}
 	words := make([]*typev1.Arg, len(l.GetArgv()))
 	for i, w := range l.GetArgv() {
 		words[i] = &typev1.Arg{Value: w}
