@@ -8,7 +8,6 @@ import (
 
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	"github.com/idea-ide/ideai/internal/fault"
-	"github.com/idea-ide/ideai/internal/frontmatter"
 )
 
 func (a *app) agentCommand() *cobra.Command {
@@ -66,13 +65,13 @@ func (a *app) agentShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show AGENT", Short: "Show an agent's persona", Args: cobra.ExactArgs(1), ValidArgsFunction: a.complete(agentIDs),
 		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, args []string) error {
-			p, err := getPersona(cmd.Context(), s, at, args[0])
+			r, err := getPersona(cmd.Context(), s, at, args[0])
 			if err != nil {
 				return err
 			}
-			return a.show(&contextv1.GetPersonaResponse{Persona: p}, func() {
-				a.block(personaText(p))
-				if p.GetProblem() != "" {
+			return a.show(r, func() {
+				a.block(r.GetSource())
+				if p := r.GetPersona(); p.GetProblem() != "" {
 					a.remark("%s", a.fileProblem(p.GetProblem()))
 				}
 			})
@@ -80,34 +79,8 @@ func (a *app) agentShow() *cobra.Command {
 	}
 }
 
-func getPersona(ctx context.Context, s *session, at place, id string) (*contextv1.Persona, error) {
-	r, err := s.context.GetPersona(ctx, &contextv1.GetPersonaRequest{ProjectId: at.project, WorktreeId: at.worktree, AgentId: id})
-	return r.GetPersona(), err
-}
-
-// personaText writes a persona as its file has it.
-func personaText(p *contextv1.Persona) string {
-	return document(p.GetBody(), []entry{
-		{p.GetName(), []string{"name"}},
-		{p.GetDescription(), []string{"description"}},
-		{p.GetProfileId(), []string{"profile"}},
-		{p.GetRecallHints(), []string{"recall"}},
-		{p.GetPinnedNotes(), []string{"pinned"}},
-	})
-}
-
-func parsePersona(id, text string) (*contextv1.Persona, error) {
-	doc, err := frontmatter.Parse([]byte(text))
-	if err != nil {
-		return nil, damaged(id, err)
-	}
-	p := &contextv1.Persona{AgentId: id, Body: doc.Body()}
-	p.Name, _ = doc.String("name")
-	p.Description, _ = doc.String("description")
-	p.ProfileId, _ = doc.String("profile")
-	p.RecallHints, _ = doc.Strings("recall")
-	p.PinnedNotes, _ = doc.Strings("pinned")
-	return p, nil
+func getPersona(ctx context.Context, s *session, at place, id string) (*contextv1.GetPersonaResponse, error) {
+	return s.context.GetPersona(ctx, &contextv1.GetPersonaRequest{ProjectId: at.project, WorktreeId: at.worktree, AgentId: id})
 }
 
 func (a *app) agentEdit() *cobra.Command {
@@ -116,30 +89,28 @@ func (a *app) agentEdit() *cobra.Command {
 		ValidArgsFunction: a.complete(agentIDs),
 		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, args []string) error {
 			id := args[0]
-			p, err := getPersona(cmd.Context(), s, at, id)
-			text := personaText(p)
+			r, err := getPersona(cmd.Context(), s, at, id)
+			text := r.GetSource()
 			if fault.ReasonOf(err) == fault.PersonaNotFound {
 				text, err = a.tr(newPersona), nil
 			}
 			if err != nil {
 				return err
 			}
-			m, err := a.edit(cmd.Context(), draft{
-				name: id + ".md", text: text, etag: p.GetEtag(),
+			m, changed, err := a.edit(cmd.Context(), draft{
+				name: id + ".md", text: text, etag: r.GetPersona().GetEtag(),
+				unchanged: &contextv1.SavePersonaResponse{Persona: r.GetPersona()},
 				save: func(ctx context.Context, text, etag string) (proto.Message, error) {
-					p, err := parsePersona(id, text)
-					if err != nil {
-						return nil, err
-					}
-					p.Etag = etag
-					return s.context.SavePersona(ctx, &contextv1.SavePersonaRequest{ProjectId: at.project, WorktreeId: at.worktree, Persona: p})
+					return s.context.SavePersona(ctx, &contextv1.SavePersonaRequest{
+						ProjectId: at.project, WorktreeId: at.worktree, Persona: &contextv1.Persona{AgentId: id, Etag: etag}, Source: &text,
+					})
 				},
 				current: func(ctx context.Context) (string, string, error) {
-					p, err := getPersona(ctx, s, at, id)
-					return personaText(p), p.GetEtag(), err
+					r, err := getPersona(ctx, s, at, id)
+					return r.GetSource(), r.GetPersona().GetEtag(), err
 				},
 			})
-			return a.edited(m, err, id)
+			return a.edited(m, changed, err, id)
 		}),
 	}
 }
@@ -158,10 +129,11 @@ func (a *app) agentDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete AGENT", Short: "Delete an agent's persona", Args: cobra.ExactArgs(1), ValidArgsFunction: a.complete(agentIDs),
 		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, args []string) error {
-			p, err := getPersona(cmd.Context(), s, at, args[0])
+			got, err := getPersona(cmd.Context(), s, at, args[0])
 			if err != nil {
 				return err
 			}
+			p := got.GetPersona()
 			if !yes && !a.ask("delete %s: %s?", args[0], p.GetDescription()) {
 				return &refusedError{"nothing was deleted; --yes deletes without asking"}
 			}

@@ -13,7 +13,6 @@ import (
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
 	"github.com/idea-ide/ideai/host"
-	"github.com/idea-ide/ideai/internal/frontmatter"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -135,27 +134,22 @@ func (a *app) contextRules() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(&contextv1.GetRulesResponse{Rules: r}, func() {
-				if r.GetEtag() == "" && len(r.GetRulesFrom()) == 0 {
+			return a.show(r, func() {
+				if r.Source == nil {
 					a.say("no rules; `ideai context edit` makes them")
 					return
 				}
-				a.block(rulesText(r))
+				a.block(r.GetSource())
+				if p := r.GetRules().GetProblem(); p != "" {
+					a.remark("%s", a.fileProblem(p))
+				}
 			})
 		}),
 	}
 }
 
-func getRules(ctx context.Context, s *session, at place) (*contextv1.Rules, error) {
-	r, err := s.context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: at.project, WorktreeId: at.worktree})
-	return r.GetRules(), err
-}
-
-func rulesText(r *contextv1.Rules) string {
-	if len(r.GetRulesFrom()) == 0 {
-		return r.GetBody()
-	}
-	return document(r.GetBody(), []entry{{r.GetRulesFrom(), []string{"rules_from"}}})
+func getRules(ctx context.Context, s *session, at place) (*contextv1.GetRulesResponse, error) {
+	return s.context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: at.project, WorktreeId: at.worktree})
 }
 
 func (a *app) contextEdit() *cobra.Command {
@@ -166,23 +160,20 @@ func (a *app) contextEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := a.edit(cmd.Context(), draft{
-				name: "CONTEXT.md", text: rulesText(r), etag: r.GetEtag(),
+			m, changed, err := a.edit(cmd.Context(), draft{
+				name: "CONTEXT.md", text: r.GetSource(), etag: r.GetRules().GetEtag(),
+				unchanged: &contextv1.SaveRulesResponse{Rules: r.GetRules()},
 				save: func(ctx context.Context, text, etag string) (proto.Message, error) {
-					doc, err := frontmatter.Parse([]byte(text))
-					if err != nil {
-						return nil, damaged("CONTEXT.md", err)
-					}
-					rules := &contextv1.Rules{Body: doc.Body(), Etag: etag}
-					rules.RulesFrom, _ = doc.Strings("rules_from")
-					return s.context.SaveRules(ctx, &contextv1.SaveRulesRequest{ProjectId: at.project, WorktreeId: at.worktree, Rules: rules})
+					return s.context.SaveRules(ctx, &contextv1.SaveRulesRequest{
+						ProjectId: at.project, WorktreeId: at.worktree, Rules: &contextv1.Rules{Etag: etag}, Source: &text,
+					})
 				},
 				current: func(ctx context.Context) (string, string, error) {
 					r, err := getRules(ctx, s, at)
-					return rulesText(r), r.GetEtag(), err
+					return r.GetSource(), r.GetRules().GetEtag(), err
 				},
 			})
-			return a.edited(m, err, "CONTEXT.md")
+			return a.edited(m, changed, err, "CONTEXT.md")
 		}),
 	}
 }

@@ -54,6 +54,15 @@ type keptError struct {
 func (e *keptError) Error() string { return e.cause.Error() }
 func (e *keptError) Unwrap() error { return e.cause }
 
+// noteExistsError is a save of a new note under a name that is taken.
+type noteExistsError struct {
+	note  string
+	cause error
+}
+
+func (e *noteExistsError) Error() string { return e.cause.Error() }
+func (e *noteExistsError) Unwrap() error { return e.cause }
+
 // exitCode is the exit code for an error.
 func exitCode(err error) int {
 	var code *codeError
@@ -129,7 +138,10 @@ func (t *terminal) explain(err error) string {
 	var use *usageError
 	var inUse *background.InUseError
 	var missing *host.NotInstalledError
+	var exists *noteExistsError
 	switch {
+	case errors.As(err, &exists):
+		return fmt.Sprintf(t.tr("the note %s exists already; --replace replaces it, `ideai memory edit %s` changes it"), exists.note, exists.note)
 	case errors.As(err, &use):
 		return fmt.Sprintf(t.tr(use.format), use.args...)
 	case errors.As(err, &inUse):

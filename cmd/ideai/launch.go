@@ -265,8 +265,8 @@ func (a *app) chooseProfile(ctx context.Context, s *session, at place, agent str
 		agent = r.GetSettings().GetDefaultAgent()
 	}
 	if agent != "" {
-		p, err := getPersona(ctx, s, at, agent)
-		if err == nil && p.GetProfileId() != "" {
+		r, err := getPersona(ctx, s, at, agent)
+		if p := r.GetPersona(); err == nil && p.GetProfileId() != "" {
 			return p.GetProfileId(), nil
 		}
 		if err != nil && fault.ReasonOf(err) != fault.PersonaNotFound {

@@ -10,7 +10,6 @@ import (
 
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
 	"github.com/idea-ide/ideai/internal/fault"
-	"github.com/idea-ide/ideai/internal/frontmatter"
 )
 
 func (a *app) memoryCommand() *cobra.Command {
@@ -80,13 +79,13 @@ func (a *app) memoryShow() *cobra.Command {
 			if s.agent != nil {
 				return a.readNote(cmd.Context(), s, at, args[0])
 			}
-			n, err := getNote(cmd.Context(), s, at, args[0])
+			r, err := getNote(cmd.Context(), s, at, args[0])
 			if err != nil {
 				return err
 			}
-			return a.show(&memoryv1.GetNoteResponse{Note: n}, func() {
-				a.block(noteText(n))
-				a.noteProblems(n)
+			return a.show(r, func() {
+				a.block(r.GetSource())
+				a.noteProblems(r.GetNote())
 			})
 		}),
 	}
@@ -107,9 +106,8 @@ func (a *app) readNote(ctx context.Context, s *session, at place, id string) err
 	return a.show(whole, func() { a.block(whole.GetText()) })
 }
 
-func getNote(ctx context.Context, s *session, at place, id string) (*memoryv1.Note, error) {
-	r, err := s.memory.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: at.project, WorktreeId: at.worktree, NoteId: id})
-	return r.GetNote(), err
+func getNote(ctx context.Context, s *session, at place, id string) (*memoryv1.GetNoteResponse, error) {
+	return s.memory.GetNote(ctx, &memoryv1.GetNoteRequest{ProjectId: at.project, WorktreeId: at.worktree, NoteId: id})
 }
 
 func noteIDs(ctx context.Context, s *session, at place) ([]string, error) {
@@ -119,31 +117,6 @@ func noteIDs(ctx context.Context, s *session, at place) ([]string, error) {
 		ids = append(ids, n.GetNoteId())
 	}
 	return ids, err
-}
-
-// noteText writes a note as its file has it, as far as the API knows it.
-func noteText(n *memoryv1.Note) string {
-	return document(n.GetBody(), []entry{
-		{n.GetNoteId(), []string{"name"}},
-		{n.GetDescription(), []string{"description"}},
-		{n.GetType(), []string{"metadata", "type"}},
-	})
-}
-
-// parseNote reads what noteText wrote and a person changed.
-func parseNote(id, text string) (*memoryv1.Note, error) {
-	doc, err := frontmatter.Parse([]byte(text))
-	if err != nil {
-		return nil, damaged(id, err)
-	}
-	n := &memoryv1.Note{NoteId: id, Body: doc.Body()}
-	if name, ok := doc.String("name"); ok && name != id {
-		return nil, fault.New(fault.NameMismatch, fault.Meta{"name": name, "id": id},
-			"the name %q in the front matter differs from the note's id %s; make them equal, or save it under its new name", name, id)
-	}
-	n.Description, _ = doc.String("description")
-	n.Type, _ = doc.String("metadata", "type")
-	return n, nil
 }
 
 func (a *app) memorySave() *cobra.Command {
@@ -159,31 +132,18 @@ func (a *app) memorySave() *cobra.Command {
 					return err
 				}
 			}
-			n, err := parseNote(args[0], text)
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("description") {
-				n.Description = description
-			}
-			if kind != "" {
-				n.Type = kind
-			}
-			n.Etag = etag
+			n := &memoryv1.Note{NoteId: args[0], Description: description, Type: kind, Body: text, Etag: etag}
 			if replace {
 				old, err := getNote(cmd.Context(), s, at, args[0])
 				if err != nil && fault.ReasonOf(err) != fault.NoteNotFound {
 					return err
 				}
-				n.Etag = old.GetEtag()
-				if n.Type == "" {
-					n.Type = old.GetType()
-				}
-				if n.GetDescription() == "" {
-					n.Description = old.GetDescription()
-				}
+				n.Etag = old.GetNote().GetEtag()
 			}
 			r, err := s.memory.SaveNote(cmd.Context(), &memoryv1.SaveNoteRequest{ProjectId: at.project, WorktreeId: at.worktree, Note: n})
+			if fault.ReasonOf(err) == fault.StaleEtag && n.GetEtag() == "" {
+				return &noteExistsError{args[0], err}
+			}
 			if err != nil {
 				return err
 			}
@@ -225,20 +185,21 @@ func (a *app) memoryDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete NOTE", Short: "Delete a note", Args: cobra.ExactArgs(1), ValidArgsFunction: a.complete(noteIDs),
 		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, args []string) error {
-			n, err := getNote(cmd.Context(), s, at, args[0])
+			r, err := getNote(cmd.Context(), s, at, args[0])
 			if err != nil && (!missing || fault.ReasonOf(err) != fault.NoteNotFound) {
 				return err
 			}
+			n := r.GetNote()
 			if !yes && !a.ask("delete %s: %s?", args[0], n.GetDescription()) {
 				return &refusedError{"nothing was deleted; --yes deletes without asking"}
 			}
-			r, err := s.memory.DeleteNote(cmd.Context(), &memoryv1.DeleteNoteRequest{
+			deleted, err := s.memory.DeleteNote(cmd.Context(), &memoryv1.DeleteNoteRequest{
 				ProjectId: at.project, WorktreeId: at.worktree, NoteId: args[0], Etag: n.GetEtag(), AllowMissing: missing,
 			})
 			if err != nil {
 				return err
 			}
-			return a.show(r, func() { a.say("deleted %s", args[0]) })
+			return a.show(deleted, func() { a.say("deleted %s", args[0]) })
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

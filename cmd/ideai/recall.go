@@ -104,10 +104,11 @@ func (a *app) whyNot(cmd *cobra.Command, s *session, at place, id string, r *mem
 		}
 	}
 	if s.agent == nil {
-		n, err := getNote(cmd.Context(), s, at, id)
+		r, err := getNote(cmd.Context(), s, at, id)
 		if err != nil {
 			return err
 		}
+		n := r.GetNote()
 		for _, p := range n.GetProblems() {
 			if p.GetExcluded() {
 				a.noteProblems(n)

@@ -59,10 +59,8 @@ func parseRules(doc store.Doc) rulesFile {
 
 // SaveRules saves the rules; other front matter of the file stays.
 func (s *Service) SaveRules(ctx context.Context, at Place, in Rules) (Rules, error) {
-	for _, name := range in.From {
-		if !filepath.IsLocal(name) || strings.ContainsAny(name, `\`) {
-			return Rules{}, outside(name, name)
-		}
+	if err := checkFrom(in.From); err != nil {
+		return Rules{}, err
 	}
 	doc, err := s.save(ctx, at, rulesKey, in.Etag, func(old []byte, _ bool) ([]byte, error) {
 		e := begin(folder+rulesKey, old)
@@ -75,6 +73,16 @@ func (s *Service) SaveRules(ctx context.Context, at Place, in Rules) (Rules, err
 	}
 	file := parseRules(doc)
 	return file.Rules, file.err
+}
+
+// checkFrom refuses names of files that lead out of the worktree.
+func checkFrom(names []string) error {
+	for _, name := range names {
+		if !filepath.IsLocal(name) || strings.ContainsAny(name, `\`) {
+			return outside(name, name)
+		}
+	}
+	return nil
 }
 
 // conventional are the files teams keep their rules in when they have no

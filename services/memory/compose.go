@@ -12,14 +12,15 @@ import (
 	"github.com/idea-ide/ideai/internal/safetext"
 )
 
-// Draft is a note to save. An empty Description takes the first line of the
-// body, an empty Type keeps what the file says.
+// Draft is a note to save. What is empty keeps what the file says; a
+// description that nothing says is the first line of the body.
 type Draft struct {
 	ID          string
 	Description string
 	Type        string
-	Body        string // front matter at its beginning is unwrapped
-	Etag        string // of the version it was made from; empty to create
+	Body        string  // front matter at its beginning is unwrapped
+	Etag        string  // of the version it was made from; empty to create
+	Source      *string // the whole file; the fields above but ID are not looked at then
 }
 
 // check refuses what no file should hold.
@@ -29,6 +30,10 @@ func (d Draft) check() error {
 		return badField("note.note_id", "give the note a name")
 	case !ValidID(d.ID):
 		return badField("note.note_id", idRule)
+	case CanonicalID(d.ID) != d.ID:
+		return nameMismatch(d.ID, CanonicalID(d.ID))
+	case d.Source != nil:
+		return d.checkSource()
 	case len(d.Description) > MaxDescription:
 		return badField("note.description", fmt.Sprintf("has %d bytes and may have %d; put the rest in the body", len(d.Description), MaxDescription))
 	case strings.ContainsAny(d.Description, "\r\n"):
@@ -49,9 +54,6 @@ func (d Draft) check() error {
 	}
 	if line := conflictLine(d.Body); line > 0 {
 		return badField("note.body", fmt.Sprintf("line %d is left of an unfinished merge; resolve it, or indent the line if it is meant as text", line))
-	}
-	if id := CanonicalID(d.ID); id != d.ID {
-		return nameMismatch(d.ID, id)
 	}
 	return nil
 }
@@ -82,6 +84,9 @@ func nameMismatch(name, id string) *fault.Error {
 // the file as it is, nil when there is none; what the draft does not change
 // keeps its bytes.
 func compose(current []byte, d Draft) ([]byte, error) {
+	if d.Source != nil {
+		return composeSource(current, d)
+	}
 	doc, d, err := basis(current, d)
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func compose(current []byte, d Draft) ([]byte, error) {
 		}
 	}
 	if d.Description == "" {
-		d.Description = cmp.Or(summary(d.Body), d.ID)
+		d.Description = cmp.Or(descriptionOf(doc), summary(d.Body), d.ID)
 	}
 	if d.Description != descriptionOf(doc) {
 		if err := set(doc, d.ID, d.Description, "description"); err != nil {
@@ -145,7 +150,7 @@ func basis(current []byte, d Draft) (*frontmatter.Doc, Draft, error) {
 	if !doc.HasMeta() {
 		return given, d, nil
 	}
-	doc, err := merge(doc, given)
+	doc, err := merge(givingWay(doc, given), given)
 	if err != nil {
 		return nil, d, uneditable(d.ID, err)
 	}

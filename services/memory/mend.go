@@ -31,14 +31,14 @@ func flatten(doc *frontmatter.Doc) (flat *frontmatter.Doc, doubled bool) {
 	}
 }
 
-// nested returns the file that a body is by itself: one with front matter that
-// names or describes a note. Text after a ruler is none.
+// nested returns the file that a body is by itself: one with a note's front
+// matter. Text after a ruler is none.
 func nested(body string) *frontmatter.Doc {
 	if !strings.HasPrefix(body, "---") {
 		return nil
 	}
 	doc, _, err := frontmatter.Mend([]byte(body))
-	if err != nil || !doc.HasMeta() || doc.Line("name")+doc.Line("description") == 0 {
+	if err != nil || !doc.HasMeta() || doc.Line("name")+doc.Line("description")+doc.Line("type")+doc.Line("metadata", "type") == 0 {
 		return nil
 	}
 	return doc

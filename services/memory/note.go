@@ -34,6 +34,7 @@ type Note struct {
 	Updated     time.Time // zero where the store does not know
 	Size        int       // of the file, in bytes
 	Problems    []Problem
+	Source      *string // the file as it is; nil in lists and for what is no text
 }
 
 // Excluded reports whether a problem keeps the note from being used.

@@ -13,7 +13,7 @@ import (
 	"github.com/idea-ide/ideai/internal/store"
 )
 
-// GetNote returns one note as its file is at this moment.
+// GetNote returns one note as its file is at this moment, with the file.
 func (s *Service) GetNote(ctx context.Context, at Place, id string) (*Note, error) {
 	id, err := canonical(id)
 	if err != nil {
@@ -74,9 +74,9 @@ func (s *shelf) fresh(ctx context.Context, id string) (*Note, error) {
 	doc, err := s.docs.Get(ctx, key)
 	switch {
 	case err == nil && known != nil && known.Etag == string(doc.Version):
-		return known, nil
+		return known.with(doc.Data), nil
 	case err == nil:
-		return parseNote(doc), nil
+		return parseNote(doc).with(doc.Data), nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case known != nil && !errors.Is(err, store.ErrNotFound):

@@ -64,7 +64,7 @@ func (s *shelf) write(ctx context.Context, d Draft, current store.Doc) (*Note, e
 		return nil, err
 	}
 	if exists && bytes.Equal(data, current.Data) {
-		return s.put(current), nil
+		return s.put(current).with(data), nil
 	}
 	version, err := s.docs.Put(ctx, current.Key, data, current.Version)
 	if errors.Is(err, store.ErrConflict) {
@@ -74,7 +74,7 @@ func (s *shelf) write(ctx context.Context, d Draft, current store.Doc) (*Note, e
 		return nil, noteFault(d.ID, err)
 	}
 	s.wrote(current.Key, version)
-	return s.put(store.Doc{Key: current.Key, Data: data, Version: version, ModTime: time.Now().UTC()}), nil
+	return s.put(store.Doc{Key: current.Key, Data: data, Version: version, ModTime: time.Now().UTC()}).with(data), nil
 }
 
 // savable reports whether a save may replace a file: one that is no text is

@@ -58,16 +58,24 @@ func (s *server) SaveSettings(ctx context.Context, r *contextv1.SaveSettingsRequ
 }
 
 func (s *server) GetRules(ctx context.Context, r *contextv1.GetRulesRequest) (*contextv1.GetRulesResponse, error) {
-	out, err := s.service.Rules(ctx, place(r))
+	out, source, err := s.service.RulesFile(ctx, place(r))
 	if err != nil {
 		return nil, err
 	}
-	return &contextv1.GetRulesResponse{Rules: rulesToProto(out)}, nil
+	return &contextv1.GetRulesResponse{Rules: rulesToProto(out), Source: source}, nil
 }
 
 func (s *server) SaveRules(ctx context.Context, r *contextv1.SaveRulesRequest) (*contextv1.SaveRulesResponse, error) {
 	in := r.GetRules()
-	out, err := s.service.SaveRules(ctx, place(r), contextsvc.Rules{Body: in.GetBody(), From: in.GetRulesFrom(), Etag: in.GetEtag()})
+	save := func() (contextsvc.Rules, error) {
+		return s.service.SaveRules(ctx, place(r), contextsvc.Rules{Body: in.GetBody(), From: in.GetRulesFrom(), Etag: in.GetEtag()})
+	}
+	if r.Source != nil {
+		save = func() (contextsvc.Rules, error) {
+			return s.service.SaveRulesFile(ctx, place(r), in.GetEtag(), r.GetSource())
+		}
+	}
+	out, err := save()
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +91,22 @@ func (s *server) ListPersonas(ctx context.Context, r *contextv1.ListPersonasRequ
 }
 
 func (s *server) GetPersona(ctx context.Context, r *contextv1.GetPersonaRequest) (*contextv1.GetPersonaResponse, error) {
-	out, err := s.service.Persona(ctx, place(r), r.GetAgentId())
+	out, source, err := s.service.PersonaFile(ctx, place(r), r.GetAgentId())
 	if err != nil {
 		return nil, err
 	}
-	return &contextv1.GetPersonaResponse{Persona: personaToProto(out)}, nil
+	return &contextv1.GetPersonaResponse{Persona: personaToProto(out), Source: &source}, nil
 }
 
 func (s *server) SavePersona(ctx context.Context, r *contextv1.SavePersonaRequest) (*contextv1.SavePersonaResponse, error) {
-	out, err := s.service.SavePersona(ctx, place(r), personaFromProto(r.GetPersona()))
+	in := personaFromProto(r.GetPersona())
+	save := func() (contextsvc.Persona, error) { return s.service.SavePersona(ctx, place(r), in) }
+	if r.Source != nil {
+		save = func() (contextsvc.Persona, error) {
+			return s.service.SavePersonaFile(ctx, place(r), in.Agent, in.Etag, r.GetSource())
+		}
+	}
+	out, err := save()
 	if err != nil {
 		return nil, err
 	}

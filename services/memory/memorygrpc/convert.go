@@ -9,9 +9,11 @@ import (
 	memorysvc "github.com/idea-ide/ideai/services/memory"
 )
 
-func draft(n *memoryv1.Note) memorysvc.Draft {
+func draft(r *memoryv1.SaveNoteRequest) memorysvc.Draft {
+	n := r.GetNote()
 	return memorysvc.Draft{
 		ID: n.GetNoteId(), Description: n.GetDescription(), Type: n.GetType(), Body: n.GetBody(), Etag: n.GetEtag(),
+		Source: r.Source,
 	}
 }
 

@@ -33,7 +33,7 @@ func placeOf(r placed) memorysvc.Place {
 }
 
 func (s *server) SaveNote(ctx context.Context, r *memoryv1.SaveNoteRequest) (*memoryv1.SaveNoteResponse, error) {
-	n, err := s.notes.SaveNote(ctx, placeOf(r), draft(r.GetNote()))
+	n, err := s.notes.SaveNote(ctx, placeOf(r), draft(r))
 	if err != nil {
 		return nil, withDetail(err)
 	}
@@ -51,7 +51,7 @@ func (s *server) GetNote(ctx context.Context, r *memoryv1.GetNoteRequest) (*memo
 	if err != nil {
 		return nil, err
 	}
-	return &memoryv1.GetNoteResponse{Note: whole(n)}, nil
+	return &memoryv1.GetNoteResponse{Note: whole(n), Source: n.Source}, nil
 }
 
 func (s *server) ListNotes(ctx context.Context, r *memoryv1.ListNotesRequest) (*memoryv1.ListNotesResponse, error) {

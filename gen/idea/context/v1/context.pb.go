@@ -1173,7 +1173,10 @@ func (x *GetRulesRequest) GetWorktreeId() string {
 type GetRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rules.
-	Rules         *Rules `protobuf:"bytes,1,opt,name=rules,proto3" json:"rules,omitempty"`
+	Rules *Rules `protobuf:"bytes,1,opt,name=rules,proto3" json:"rules,omitempty"`
+	// The file as it stands, front matter and all, for editors. Absent when there
+	// is none.
+	Source        *string `protobuf:"bytes,2,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1215,6 +1218,13 @@ func (x *GetRulesResponse) GetRules() *Rules {
 	return nil
 }
 
+func (x *GetRulesResponse) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
+}
+
 // SaveRulesRequest replaces the rules.
 type SaveRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1223,7 +1233,11 @@ type SaveRulesRequest struct {
 	// The worktree; empty = main.
 	WorktreeId string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
 	// The rules. Their etag must be the current one, or empty to create.
-	Rules         *Rules `protobuf:"bytes,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	Rules *Rules `protobuf:"bytes,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	// The whole file, front matter and all, as an editor has it: it takes the
+	// place of the file, and nothing else of the rules than etag is
+	// looked at. Values that only lack quotes get them.
+	Source        *string `protobuf:"bytes,4,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1277,6 +1291,13 @@ func (x *SaveRulesRequest) GetRules() *Rules {
 		return x.Rules
 	}
 	return nil
+}
+
+func (x *SaveRulesRequest) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
 }
 
 // SaveRulesResponse has the rules as saved.
@@ -1521,7 +1542,10 @@ func (x *GetPersonaRequest) GetAgentId() string {
 type GetPersonaResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The persona.
-	Persona       *Persona `protobuf:"bytes,1,opt,name=persona,proto3" json:"persona,omitempty"`
+	Persona *Persona `protobuf:"bytes,1,opt,name=persona,proto3" json:"persona,omitempty"`
+	// The file as it stands, front matter and all, for editors; what is no
+	// UTF-8 is replaced.
+	Source        *string `protobuf:"bytes,2,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1563,6 +1587,13 @@ func (x *GetPersonaResponse) GetPersona() *Persona {
 	return nil
 }
 
+func (x *GetPersonaResponse) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
+}
+
 // SavePersonaRequest creates or replaces a persona.
 type SavePersonaRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1571,7 +1602,11 @@ type SavePersonaRequest struct {
 	// The worktree; empty = main.
 	WorktreeId string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
 	// The persona. Its etag must be the current one, or empty to create.
-	Persona       *Persona `protobuf:"bytes,3,opt,name=persona,proto3" json:"persona,omitempty"`
+	Persona *Persona `protobuf:"bytes,3,opt,name=persona,proto3" json:"persona,omitempty"`
+	// The whole file, front matter and all, as an editor has it: it takes the
+	// place of the file, and nothing else of the persona than agent_id and etag is
+	// looked at. Values that only lack quotes get them.
+	Source        *string `protobuf:"bytes,4,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1625,6 +1660,13 @@ func (x *SavePersonaRequest) GetPersona() *Persona {
 		return x.Persona
 	}
 	return nil
+}
+
+func (x *SavePersonaRequest) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
 }
 
 // SavePersonaResponse has the persona as saved.
@@ -3095,15 +3137,19 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
-	"worktreeId\"@\n" +
+	"worktreeId\"s\n" +
 	"\x10GetRulesResponse\x12,\n" +
-	"\x05rules\x18\x01 \x01(\v2\x16.idea.context.v1.RulesR\x05rules\"\xa1\x01\n" +
+	"\x05rules\x18\x01 \x01(\v2\x16.idea.context.v1.RulesR\x05rules\x12&\n" +
+	"\x06source\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"\xd4\x01\n" +
 	"\x10SaveRulesRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x124\n" +
-	"\x05rules\x18\x03 \x01(\v2\x16.idea.context.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\"A\n" +
+	"\x05rules\x18\x03 \x01(\v2\x16.idea.context.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\x12&\n" +
+	"\x06source\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x10H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"A\n" +
 	"\x11SaveRulesResponse\x12,\n" +
 	"\x05rules\x18\x01 \x01(\v2\x16.idea.context.v1.RulesR\x05rules\"\xbd\x01\n" +
 	"\x13ListPersonasRequest\x12(\n" +
@@ -3122,15 +3168,19 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x12$\n" +
-	"\bagent_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\aagentId\"H\n" +
+	"\bagent_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\aagentId\"{\n" +
 	"\x12GetPersonaResponse\x122\n" +
-	"\apersona\x18\x01 \x01(\v2\x18.idea.context.v1.PersonaR\apersona\"\xa9\x01\n" +
+	"\apersona\x18\x01 \x01(\v2\x18.idea.context.v1.PersonaR\apersona\x12&\n" +
+	"\x06source\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"\xdc\x01\n" +
 	"\x12SavePersonaRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x12:\n" +
-	"\apersona\x18\x03 \x01(\v2\x18.idea.context.v1.PersonaB\x06\xbaH\x03\xc8\x01\x01R\apersona\"I\n" +
+	"\apersona\x18\x03 \x01(\v2\x18.idea.context.v1.PersonaB\x06\xbaH\x03\xc8\x01\x01R\apersona\x12&\n" +
+	"\x06source\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x10H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"I\n" +
 	"\x13SavePersonaResponse\x122\n" +
 	"\apersona\x18\x01 \x01(\v2\x18.idea.context.v1.PersonaR\apersona\"\xd8\x01\n" +
 	"\x14DeletePersonaRequest\x12(\n" +
@@ -3415,6 +3465,10 @@ func file_idea_context_v1_context_proto_init() {
 	if File_idea_context_v1_context_proto != nil {
 		return
 	}
+	file_idea_context_v1_context_proto_msgTypes[15].OneofWrappers = []any{}
+	file_idea_context_v1_context_proto_msgTypes[16].OneofWrappers = []any{}
+	file_idea_context_v1_context_proto_msgTypes[21].OneofWrappers = []any{}
+	file_idea_context_v1_context_proto_msgTypes[22].OneofWrappers = []any{}
 	file_idea_context_v1_context_proto_msgTypes[41].OneofWrappers = []any{
 		(*WatchDocumentsResponse_Document)(nil),
 		(*WatchDocumentsResponse_DeletedPath)(nil),

@@ -191,7 +191,8 @@ type Note struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id: the lower-case stem of its file, NFC.
 	NoteId string `protobuf:"bytes,1,opt,name=note_id,json=noteId,proto3" json:"note_id,omitempty"`
-	// What it answers, in one line. Shown wherever the note is only named.
+	// What it answers, in one line. Shown wherever the note is only named. Empty
+	// in a save keeps what the file says, else takes the body's first line.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
 	// The kind of knowledge: project, user, feedback or reference. Other words
 	// found in a file are kept.
@@ -435,7 +436,11 @@ type SaveNoteRequest struct {
 	// The worktree; empty = main.
 	WorktreeId string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
 	// The note. Its etag must be the current one, or empty to create.
-	Note          *Note `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
+	Note *Note `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
+	// The whole file, front matter and all, as an editor has it: it takes the
+	// place of the file, and nothing else of the note than note_id and etag is
+	// looked at. Values that only lack quotes get them.
+	Source        *string `protobuf:"bytes,4,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -489,6 +494,13 @@ func (x *SaveNoteRequest) GetNote() *Note {
 		return x.Note
 	}
 	return nil
+}
+
+func (x *SaveNoteRequest) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
 }
 
 // SaveNoteResponse has the note as saved.
@@ -616,7 +628,10 @@ func (x *GetNoteRequest) GetEtag() string {
 type GetNoteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The note.
-	Note          *Note `protobuf:"bytes,1,opt,name=note,proto3" json:"note,omitempty"`
+	Note *Note `protobuf:"bytes,1,opt,name=note,proto3" json:"note,omitempty"`
+	// The file as it stands, front matter and all, for editors. Absent for a
+	// version that was replaced, and when the file is not UTF-8 text.
+	Source        *string `protobuf:"bytes,2,opt,name=source,proto3,oneof" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -656,6 +671,13 @@ func (x *GetNoteResponse) GetNote() *Note {
 		return x.Note
 	}
 	return nil
+}
+
+func (x *GetNoteResponse) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
 }
 
 // ListNotesRequest asks for a page of notes.
@@ -1647,13 +1669,15 @@ const file_idea_memory_v1_memory_proto_rawDesc = "" +
 	"\bexcluded\x18\x04 \x01(\bR\bexcluded\"_\n" +
 	"\tStaleNote\x12+\n" +
 	"\fcurrent_etag\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\vcurrentEtag\x12%\n" +
-	"\tbase_etag\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\bbaseEtag\"\x9c\x01\n" +
+	"\tbase_etag\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\bbaseEtag\"\xcf\x01\n" +
 	"\x0fSaveNoteRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x120\n" +
-	"\x04note\x18\x03 \x01(\v2\x14.idea.memory.v1.NoteB\x06\xbaH\x03\xc8\x01\x01R\x04note\"<\n" +
+	"\x04note\x18\x03 \x01(\v2\x14.idea.memory.v1.NoteB\x06\xbaH\x03\xc8\x01\x01R\x04note\x12&\n" +
+	"\x06source\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x18H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"<\n" +
 	"\x10SaveNoteResponse\x12(\n" +
 	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\"\xab\x01\n" +
 	"\x0eGetNoteRequest\x12(\n" +
@@ -1662,9 +1686,11 @@ const file_idea_memory_v1_memory_proto_rawDesc = "" +
 	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
 	"worktreeId\x12\"\n" +
 	"\anote_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04ص\x18\x01R\x06noteId\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag\";\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag\"n\n" +
 	"\x0fGetNoteResponse\x12(\n" +
-	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\"\xdf\x01\n" +
+	"\x04note\x18\x01 \x01(\v2\x14.idea.memory.v1.NoteR\x04note\x12&\n" +
+	"\x06source\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x18H\x00R\x06source\x88\x01\x01B\t\n" +
+	"\a_source\"\xdf\x01\n" +
 	"\x10ListNotesRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
@@ -1858,6 +1884,8 @@ func file_idea_memory_v1_memory_proto_init() {
 	if File_idea_memory_v1_memory_proto != nil {
 		return
 	}
+	file_idea_memory_v1_memory_proto_msgTypes[3].OneofWrappers = []any{}
+	file_idea_memory_v1_memory_proto_msgTypes[6].OneofWrappers = []any{}
 	file_idea_memory_v1_memory_proto_msgTypes[12].OneofWrappers = []any{
 		(*WatchNotesResponse_Note)(nil),
 		(*WatchNotesResponse_DeletedNoteId)(nil),

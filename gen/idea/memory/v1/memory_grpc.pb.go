@@ -43,7 +43,8 @@ const (
 type MemoryServiceClient interface {
 	// Creates or replaces a note. Front-matter keys that this API does not know,
 	// their order and the line endings of an existing file stay as they are; a
-	// body that itself begins with front matter is unwrapped. A stale etag fails
+	// body that itself begins with front matter is unwrapped: its keys replace
+	// those of the file. A stale etag fails
 	// with STALE_ETAG and a StaleNote detail, which says what to get for a
 	// three-way merge.
 	SaveNote(ctx context.Context, in *SaveNoteRequest, opts ...grpc.CallOption) (*SaveNoteResponse, error)
@@ -165,7 +166,8 @@ func (c *memoryServiceClient) ReadNote(ctx context.Context, in *ReadNoteRequest,
 type MemoryServiceServer interface {
 	// Creates or replaces a note. Front-matter keys that this API does not know,
 	// their order and the line endings of an existing file stay as they are; a
-	// body that itself begins with front matter is unwrapped. A stale etag fails
+	// body that itself begins with front matter is unwrapped: its keys replace
+	// those of the file. A stale etag fails
 	// with STALE_ETAG and a StaleNote detail, which says what to get for a
 	// three-way merge.
 	SaveNote(context.Context, *SaveNoteRequest) (*SaveNoteResponse, error)
