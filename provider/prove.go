@@ -28,6 +28,12 @@ type Prove struct {
 	// the answer, Resume those that put it to {session}; without a terminal.
 	New    []text `yaml:"new"`
 	Resume []text `yaml:"resume"`
+	// Terminal are the same for a terminal, in which the CLI stays; Resume
+	// there goes on with the newest session.
+	Terminal struct {
+		New    []text `yaml:"new"`
+		Resume []text `yaml:"resume"`
+	} `yaml:"terminal"`
 	// Session finds the new session's id in what the CLI printed, by its first
 	// group.
 	Session string `yaml:"session"`
@@ -60,10 +66,33 @@ func (p *Prove) Setup(v Values) Piece {
 // Args are the arguments that put Values.Prompt to a new session, or to
 // Values.Session when that is set.
 func (p *Prove) Args(v Values) []string {
-	args := p.New
 	if v.Session != "" {
-		args = p.Resume
+		return renderAll(p.Resume, v)
 	}
+	return renderAll(p.New, v)
+}
+
+// TerminalArgs are the arguments that put Values.Prompt to a new session in a
+// terminal, or to the newest one.
+func (p *Prove) TerminalArgs(v Values, resume bool) []string {
+	if resume {
+		return renderAll(p.Terminal.Resume, v)
+	}
+	return renderAll(p.Terminal.New, v)
+}
+
+// InTerminal reports whether the CLI can be proved in a terminal.
+func (p *Prove) InTerminal() bool { return len(p.Terminal.New) > 0 }
+
+// CanResume reports whether a resumed session can be proved.
+func (p *Prove) CanResume(terminal bool) bool {
+	if terminal {
+		return len(p.Terminal.Resume) > 0
+	}
+	return len(p.Resume) > 0
+}
+
+func renderAll(args []text, v Values) []string {
 	r := renderer{values: v}
 	out := make([]string, len(args))
 	for i := range args {

@@ -29,11 +29,13 @@ type provedCell struct {
 	Carrier   string          `json:"carrier"`
 	Workspace string          `json:"workspace"`
 	Session   string          `json:"session"` // new or resumed
+	Terminal  bool            `json:"terminal"`
 	Arrived   bool            `json:"arrived"`
 	Seconds   float64         `json:"seconds"`
 	Sections  []prove.Section `json:"sections"`
 	Tools     int             `json:"tools"`
 	ToolsAll  int             `json:"toolsAll"`
+	ToolsLate bool            `json:"toolsLate"`
 	Problems  []prove.Problem `json:"problems,omitempty"`
 	Output    []string        `json:"output,omitempty"`
 	Elsewhere []string        `json:"elsewhere,omitempty"`
@@ -145,8 +147,8 @@ func (a *app) aboutProof(p *provider.Profile, results []prove.Result) {
 
 func cellOf(r *prove.Result) provedCell {
 	return provedCell{
-		Carrier: r.Carrier, Workspace: string(r.Workspace), Session: sessionWord(r), Arrived: r.Arrived(),
-		Seconds: float64(r.Took.Milliseconds()) / 1000, Sections: r.Sections, Tools: r.Tools, ToolsAll: r.ToolsAll,
+		Carrier: r.Carrier, Workspace: string(r.Workspace), Session: sessionWord(r), Terminal: r.Terminal, Arrived: r.Arrived(),
+		Seconds: float64(r.Took.Milliseconds()) / 1000, Sections: r.Sections, Tools: r.Tools, ToolsAll: r.ToolsAll, ToolsLate: r.ToolsLate,
 		Problems: r.Problems, Output: r.Output, Elsewhere: r.Elsewhere,
 	}
 }
@@ -164,6 +166,9 @@ func (a *app) showProof(r *prove.Result) {
 	if r.Resumed {
 		session = a.tr("resumed session, changed text")
 	}
+	if r.Terminal {
+		session = a.tr("in a terminal") + ", " + session
+	}
 	if r.Arrived() {
 		a.say("  %s in %s, %s: all arrived (%.1f s)", r.Carrier, string(r.Workspace), session, r.Took.Seconds())
 	} else {
@@ -179,6 +184,9 @@ func (a *app) showProof(r *prove.Result) {
 	}
 	if len(sections) > 0 {
 		a.say("    %s; tools offered: %d of %d", strings.Join(sections, ", "), r.Tools, r.ToolsAll)
+	}
+	if r.ToolsLate {
+		a.say("    the tools were not ready at the first prompt, but at the next")
 	}
 	for _, p := range r.Problems {
 		if p.Kind != prove.SectionMissing { // said above

@@ -41,13 +41,13 @@ func (p *proof) judge(r *Result, want expected, e ended) {
 		}
 	} else {
 		r.checkSections(turn.doc.allText(), want.sections)
-		r.checkTools(turn.tools, want.tools)
+		r.checkTools(requests, turn, want.tools)
 		if !called || !answered(requests, turn, p.world.secret()) {
 			r.add(ToolFailed, recallTool)
 		}
 	}
 	if e.expired || e.code != 0 || len(requests) == 0 {
-		r.Output = lastLines(e.output, 8)
+		r.Output = lastLines(e.output, 12)
 	}
 }
 
@@ -108,13 +108,20 @@ func partly(text, section string) bool {
 	return strings.Contains(text, section[:piece]) || strings.Contains(text, section[len(section)-piece:])
 }
 
-func (r *Result) checkTools(offered []offer, tools []string) {
+// checkTools looks for our tools in the turn. In a terminal a later one will do
+// as well.
+func (r *Result) checkTools(requests []request, turn request, tools []string) {
 	for _, t := range tools {
-		if _, ok := findTool(offered, t); ok {
-			r.Tools++
-		} else {
+		_, first := findTool(turn.tools, t)
+		later := r.Terminal && slices.ContainsFunc(requests, func(q request) bool { _, ok := findTool(q.tools, t); return ok })
+		switch {
+		case !first && !later:
 			r.add(ToolMissing, t)
+			continue
+		case !first:
+			r.ToolsLate = true
 		}
+		r.Tools++
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // DefaultTimeout bounds one run of a CLI.
-const DefaultTimeout = time.Minute
+const DefaultTimeout = 30 * time.Second
 
 // Options say what to prove, and with what.
 type Options struct {
@@ -59,8 +59,8 @@ type proof struct {
 	values  provider.Values
 }
 
-// Run proves the doors of a CLI that need no terminal, each with a new session
-// and, where it can, a resumed one whose context has changed. The error tells
+// Run proves the doors of a CLI without a terminal, and in one of its own: each
+// with a new session and, where it can, a resumed one whose context has changed. The error tells
 // that it could not be tried; what did not arrive is in the results.
 func Run(ctx context.Context, o Options) ([]Result, error) {
 	spec := o.Profile.Prove
@@ -107,8 +107,7 @@ func (p *proof) setUp(ctx context.Context) error {
 	p.project = r.GetProject().GetProjectId()
 	p.Host = proto.CloneOf(p.Host)
 	p.Host.ProjectRoot, p.Host.CwdRelative, p.Host.RunRoot = r.GetProject().GetRoot(), "", ""
-	p.Host.Interactive = false
-	p.Host.Proofs = nil
+	p.Host.Proofs, p.Host.EnvNames = nil, nil // what they speak of is to be found out
 	_, err = p.Launcher.SetTrust(ctx, &launcherv1.SetTrustRequest{ProjectId: p.project, Trusted: true})
 	return err
 }
@@ -157,13 +156,18 @@ func (p *proof) try(ctx context.Context, cell Cell, session, which string) (Resu
 	}
 	values := p.values
 	values.Prompt, values.Session = "Say ok. PROMPT-"+which+"-"+p.world.mark, session
-	plan, sections, err := p.prepare(ctx, cell, p.Profile.Prove.Args(values))
+	args := p.Profile.Prove.Args(values)
+	if cell.Terminal {
+		args = p.Profile.Prove.TerminalArgs(values, cell.Resumed)
+	}
+	plan, sections, err := p.prepare(ctx, cell, args)
 	if err != nil {
 		return Result{}, "", err
 	}
-	p.stub.begin(recallTool, map[string]any{"query": noteQuery})
+	word := "PROVED" + which + p.world.mark // differs from what a resumed session shows again
+	p.stub.begin(recallTool, map[string]any{"query": noteQuery}, word)
 	began := time.Now()
-	ended, err := p.carryOut(ctx, plan)
+	ended, err := p.carryOut(ctx, plan, cell.Terminal, word)
 	if err != nil {
 		return Result{}, "", err
 	}
@@ -171,14 +175,19 @@ func (p *proof) try(ctx context.Context, cell Cell, session, which string) (Resu
 	p.judge(&result, expected{sections: sections, tools: toolsOf(plan), prompt: values.Prompt}, ended)
 	_, err = p.Launcher.ReportLaunch(ctx, &launcherv1.ReportLaunchRequest{ProjectId: p.project, LaunchId: plan.GetLaunchId(),
 		Event: &launcherv1.ReportLaunchRequest_Exited{Exited: &launcherv1.LaunchExited{ExitCode: int32(ended.code)}}})
+	if cell.Terminal {
+		return result, "the last", err
+	}
 	return result, p.Profile.Prove.FindSession(ended.output), err
 }
 
 // prepare gets the plan as for any launch, and the texts of its context.
 func (p *proof) prepare(ctx context.Context, cell Cell, args []string) (*launcherv1.LaunchPlan, []section, error) {
+	facts := proto.CloneOf(p.Host)
+	facts.Interactive = cell.Terminal
 	prepared, err := p.Launcher.PrepareLaunch(ctx, &launcherv1.PrepareLaunchRequest{
 		ProjectId: p.project, LaunchId: "proof-" + uuid.NewString()[:8], AgentId: agentID, ProfileId: p.Profile.ID,
-		Workspace: workspaces[cell.Workspace], Carrier: cell.Carrier, PassthroughArgs: args, Host: p.Host,
+		Workspace: workspaces[cell.Workspace], Carrier: cell.Carrier, PassthroughArgs: args, Host: facts,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +221,24 @@ type ended struct {
 }
 
 // carryOut runs the plan, within the time that is allowed.
-func (p *proof) carryOut(ctx context.Context, plan *launcherv1.LaunchPlan) (ended, error) {
+func (p *proof) carryOut(ctx context.Context, plan *launcherv1.LaunchPlan, inTerminal bool, word string) (ended, error) {
+	limit, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	var e ended
+	var err error
+	if inTerminal {
+		e, err = p.runInTerminal(limit, plan, word)
+	} else {
+		e, err = p.runPrinting(limit, plan)
+	}
+	if ctx.Err() != nil {
+		return ended{}, ctx.Err()
+	}
+	return e, err
+}
+
+// runPrinting runs a plan whose CLI prints its answer and ends.
+func (p *proof) runPrinting(ctx context.Context, plan *launcherv1.LaunchPlan) (ended, error) {
 	stdin, err := os.Open(os.DevNull)
 	if err != nil {
 		return ended{}, err
@@ -228,28 +254,56 @@ func (p *proof) carryOut(ctx context.Context, plan *launcherv1.LaunchPlan) (ende
 		return ended{}, err
 	}
 	defer func() { _ = stderr.Close() }()
+	code, failure := p.start(ctx, plan, stdin, stdout, stderr)
+	return ended{code: code, expired: ctx.Err() != nil, output: readBack(stdout) + readBack(stderr) + failure}, nil
+}
 
-	limit, cancel := context.WithTimeout(ctx, p.Timeout)
-	defer cancel()
+// runInTerminal runs a plan whose CLI stays in its terminal, until its answer
+// is on the screen: the word that the stand-in says last. Tools may come late,
+// since a CLI need not wait for them in a terminal; then it is asked again.
+func (p *proof) runInTerminal(ctx context.Context, plan *launcherv1.LaunchPlan, word string) (ended, error) {
+	t, err := openTerminal()
+	if err != nil {
+		return ended{}, err
+	}
+	enough, answered := context.WithCancel(ctx)
+	defer answered()
+	again, secondWord := "AGAIN"+p.world.mark, word+"AGAIN"
+	t.play(step{word, func() {
+		if p.stub.hasCalled() {
+			answered()
+			return
+		}
+		p.stub.say(secondWord)
+		t.enter(again)
+		t.next(step{again, func() { t.enter("\r") }}, step{secondWord, answered})
+	}})
+	code, failure := p.start(enough, plan, t.slave, t.slave, t.slave)
+	e := ended{code: code, expired: ctx.Err() != nil}
+	if enough.Err() != nil && !e.expired {
+		e.code = 0 // it was asked to end
+	}
+	e.output = t.close() + failure
+	return e, nil
+}
+
+// start starts the plan's CLI and waits for its end; one that does not end when
+// ctx does is killed.
+func (p *proof) start(ctx context.Context, plan *launcherv1.LaunchPlan, stdin, stdout, stderr *os.File) (code int, failure string) {
 	over := make(chan struct{})
 	defer close(over)
-	code, err := host.Run(limit, plan, host.Options{
+	code, err := host.Run(ctx, plan, host.Options{
 		ProjectRoot: p.Host.GetProjectRoot(), Stdin: stdin, Stdout: stdout, Stderr: stderr, Env: p.env,
 		OnStarted: func(pid int, _ time.Time) {
 			if process, err := os.FindProcess(pid); err == nil {
-				go killLate(limit, over, process)
+				go killLate(ctx, over, process)
 			}
 		},
 	})
-	if ctx.Err() != nil {
-		return ended{}, ctx.Err()
-	}
-	e := ended{code: code, expired: limit.Err() != nil, output: readBack(stdout) + readBack(stderr)}
 	if err != nil {
-		e.code = 1
-		e.output += err.Error() + "\n"
+		return 1, err.Error() + "\n"
 	}
-	return e, nil
+	return code, ""
 }
 
 func (p *proof) outputFile(name string) (*os.File, error) {

@@ -32,6 +32,7 @@ type Record struct {
 	Carrier    string             `json:"carrier"`
 	Workspace  provider.Workspace `json:"workspace"`
 	Resumed    bool               `json:"resumed"`
+	Terminal   bool               `json:"terminal"`
 	Arrived    bool               `json:"arrived"`
 	Problems   []string           `json:"problems,omitempty"`
 	Time       time.Time          `json:"time"`
@@ -39,7 +40,7 @@ type Record struct {
 
 func (r *Record) sameCell(o Record) bool {
 	return r.Version == o.Version && r.Conditions == o.Conditions && r.Carrier == o.Carrier &&
-		r.Workspace == o.Workspace && r.Resumed == o.Resumed
+		r.Workspace == o.Workspace && r.Resumed == o.Resumed && r.Terminal == o.Terminal
 }
 
 // Save keeps results below stateDir, for a version that is known. Newer ones
@@ -53,7 +54,7 @@ func Save(stateDir string, p *provider.Profile, version string, env []string, re
 	for i := range results {
 		r := &results[i]
 		record := Record{Version: version, Conditions: conditions(p, r.carrier, env), Carrier: r.Carrier, Workspace: r.Workspace,
-			Resumed: r.Resumed, Arrived: r.Arrived(), Time: now.UTC().Truncate(time.Second)}
+			Resumed: r.Resumed, Terminal: r.Terminal, Arrived: r.Arrived(), Time: now.UTC().Truncate(time.Second)}
 		for _, problem := range r.Problems {
 			record.Problems = append(record.Problems, strings.TrimSpace(string(problem.Kind)+" "+problem.Subject))
 		}
@@ -141,7 +142,7 @@ func Facts(stateDir string, p *provider.Profile, version string, env []string) [
 			for _, kind := range c.Kinds {
 				if resumes(kind) == r.Resumed {
 					out = append(out, &launcherv1.Proof{Kind: kinds[kind], Workspace: workspaces[r.Workspace], Carrier: r.Carrier,
-						Arrived: r.Arrived, ProveTime: timestamppb.New(r.Time)})
+						Terminal: r.Terminal, Arrived: r.Arrived, ProveTime: timestamppb.New(r.Time)})
 				}
 			}
 		}

@@ -6,19 +6,23 @@ import (
 	"github.com/idea-ide/ideai/provider"
 )
 
-// Cell is one cell of a profile's matrix, of the half that needs no terminal.
+// Cell is one cell of a profile's matrix.
 type Cell struct {
 	Carrier   string
 	Workspace provider.Workspace
 	Resumed   bool // else a new session
+	Terminal  bool // else the CLI's print or exec mode
 
 	carrier *provider.Carrier
 }
 
 // kind is the kind of launch by which a cell is tried.
 func (c Cell) kind() provider.Kind {
-	if c.Resumed {
+	switch {
+	case c.Resumed:
 		return provider.NativeResume
+	case c.Terminal:
+		return provider.Fresh
 	}
 	return provider.Headless
 }
@@ -28,9 +32,12 @@ func cells(p *provider.Profile, only string) []Cell {
 	var out []Cell
 	for i := range p.Carriers {
 		c := &p.Carriers[i]
-		cell := Cell{Carrier: c.Name, Workspace: c.Workspace, carrier: c}
-		if (only == "" || only == c.Name) && c.Serves(cell.kind(), c.Workspace, true) {
-			out = append(out, cell)
+		for _, terminal := range []bool{false, true} {
+			cell := Cell{Carrier: c.Name, Workspace: c.Workspace, Terminal: terminal, carrier: c}
+			can := !terminal || p.Prove.InTerminal()
+			if can && (only == "" || only == c.Name) && c.Serves(cell.kind(), c.Workspace, !terminal) {
+				out = append(out, cell)
+			}
 		}
 	}
 	return out
@@ -39,11 +46,11 @@ func cells(p *provider.Profile, only string) []Cell {
 // resumed is the cell of a session begun by this one and resumed by the same
 // door, if that serves it.
 func (c Cell) resumed(p *provider.Profile) (Result, bool) {
-	if len(p.Prove.Resume) == 0 {
+	if !p.Prove.CanResume(c.Terminal) {
 		return Result{}, false
 	}
-	again := Cell{Carrier: c.Carrier, Workspace: c.Workspace, Resumed: true}
-	carrier, err := p.Choose(provider.Want{Kind: again.kind(), Workspace: c.Workspace, Carrier: c.Carrier, Headless: true})
+	again := Cell{Carrier: c.Carrier, Workspace: c.Workspace, Resumed: true, Terminal: c.Terminal}
+	carrier, err := p.Choose(provider.Want{Kind: again.kind(), Workspace: c.Workspace, Carrier: c.Carrier, Headless: !c.Terminal})
 	if err != nil {
 		return Result{}, false
 	}
@@ -58,6 +65,8 @@ type Result struct {
 	Sections []Section
 	// Tools is how many of our tools were offered to the model, of how many.
 	Tools, ToolsAll int
+	// ToolsLate tells that some were not there at the first prompt yet.
+	ToolsLate bool
 	// Problems is empty when all arrived.
 	Problems []Problem
 	// Output has the last lines of what the CLI said, when something is wrong.

@@ -63,6 +63,7 @@ type stub struct {
 	ids       int
 	tool      string // to call once in a run
 	args      map[string]any
+	word      string // the answer to all that calls no tool
 	called    bool
 	requests  []request
 	elsewhere []string // hosts that the CLI wanted to reach
@@ -88,12 +89,27 @@ func (s *stub) close() {
 	<-s.done
 }
 
-// begin forgets the requests so far; the first answer that can calls the tool.
-func (s *stub) begin(tool string, args map[string]any) {
+// begin forgets the requests so far. The first answer that can calls the tool,
+// the others are the word.
+func (s *stub) begin(tool string, args map[string]any, word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tool, s.args, s.called = tool, args, false
+	s.tool, s.args, s.word, s.called = tool, args, word, false
 	s.requests, s.elsewhere = nil, nil
+}
+
+// hasCalled reports whether the tool was called since begin.
+func (s *stub) hasCalled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.called
+}
+
+// say changes the word.
+func (s *stub) say(word string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.word = word
 }
 
 // seen is what came since begin.
@@ -155,7 +171,7 @@ func (s *stub) record(doc node) reply {
 		s.called = true
 		return reply{call: &call{tool: tool, args: s.args}}
 	}
-	return reply{text: "ok"}
+	return reply{text: s.word}
 }
 
 // findTool finds one of our tools by its bare name: CLIs put a prefix before
