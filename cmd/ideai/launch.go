@@ -138,8 +138,6 @@ func (a *app) runLaunch(ctx context.Context, profileID string, args []string) er
 		return err
 	}
 	if a.launch.dryRun {
-		// Nothing runs: give the instance back at once.
-		report(ctx, s, at, req.GetLaunchId(), exited(0, 0))
 		shown := &launcherv1.PrepareLaunchResponse{Plan: withoutSecrets(r.GetPlan())}
 		return a.show(shown, func() { a.showPlan(shown.GetPlan(), a.launch.full) })
 	}
@@ -163,7 +161,7 @@ func (a *app) pass(ctx context.Context, p *provider.Profile, args []string) erro
 func (a *app) launchRequest(profileID string, args []string) (*launcherv1.PrepareLaunchRequest, error) {
 	l := a.launch
 	req := &launcherv1.PrepareLaunchRequest{
-		LaunchId: newLaunchID(), AgentId: l.agent, ProfileId: profileID, Task: l.task, Carrier: l.carrier, PassthroughArgs: args,
+		LaunchId: newLaunchID(), AgentId: l.agent, ProfileId: profileID, Task: l.task, Carrier: l.carrier, PassthroughArgs: args, DryRun: l.dryRun,
 	}
 	var ok bool
 	if req.Workspace, ok = workspaces[l.workspace]; !ok && l.workspace != "" {
@@ -185,10 +183,10 @@ func newLaunchID() string {
 }
 
 // launchPlace finds the project of the current folder, and registers it when
-// nobody did so far.
+// nobody did so far, unless nothing is to be written.
 func (a *app) launchPlace(ctx context.Context, s *session) (place, error) {
 	at, err := a.place(ctx, s)
-	if fault.ReasonOf(err) != fault.ProjectNotFound || a.flags.project != "" {
+	if fault.ReasonOf(err) != fault.ProjectNotFound || a.flags.project != "" || a.launch.dryRun {
 		return at, err
 	}
 	r, err := register(ctx, s, ".", "")

@@ -17,7 +17,8 @@ import (
 
 // PrepareLaunch composes a launch and keeps its record. The same request for
 // the same launch id gets the same plan, also when it is made at the same time
-// or again later; once the launch is over its id is refused.
+// or again later; once the launch is over its id is refused. A dry run leaves
+// nothing behind.
 func (s *Service) PrepareLaunch(ctx context.Context, req *launcherv1.PrepareLaunchRequest) (*launcherv1.LaunchPlan, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
@@ -34,6 +35,11 @@ func (s *Service) PrepareLaunch(ctx context.Context, req *launcherv1.PrepareLaun
 		return nil, err
 	}
 	caller, _ := auth.FromContext(ctx)
+	if req.GetDryRun() {
+		unlisted := &launch{record: &launcherv1.Launch{LaunchId: req.GetLaunchId()}}
+		made, err := s.compose(ctx, d, unlisted, &preparation{req: req, project: p, worktree: w, person: caller.Person})
+		return made.plan, err
+	}
 	digest, err := requestDigest(caller.Person, req)
 	if err != nil {
 		return nil, err

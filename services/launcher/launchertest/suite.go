@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"LaunchFaults":     testLaunchFaults,
 		"LaunchPages":      testLaunchPages,
 		"Preview":          testPreview,
+		"DryRun":           testDryRun,
 		"RenewToken":       testRenewToken,
 		"AgentIsConfined":  testAgentIsConfined,
 		"DrainEndsStreams": testDrain,

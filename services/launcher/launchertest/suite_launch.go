@@ -247,3 +247,31 @@ func testPreview(t *testing.T, s *suite) {
 	_, err = s.Owner.PreviewContext(s.ctx, &launcherv1.PreviewContextRequest{ProjectId: "none", ProfileId: "claude"})
 	s.fails(err, fault.ProjectNotFound)
 }
+
+// A dry run is a plan that nothing comes of.
+func testDryRun(t *testing.T, s *suite) {
+	p := s.project("shop")
+	req := s.request(p)
+	req.AgentId, req.DryRun = "reviewer", true
+	for range 2 {
+		plan := s.prepare(req)
+		if plan.GetLaunchId() != req.GetLaunchId() || plan.GetIdentity().GetInstanceId() != "reviewer" || len(plan.GetArgv()) == 0 {
+			t.Errorf("got %v", plan)
+		}
+	}
+	_, err := s.Owner.GetLaunch(s.ctx, &launcherv1.GetLaunchRequest{ProjectId: p.id, LaunchId: req.GetLaunchId()})
+	s.fails(err, fault.LaunchNotFound)
+	list, err := s.Owner.ListLaunches(s.ctx, &launcherv1.ListLaunchesRequest{ProjectId: p.id})
+	if err != nil || len(list.GetLaunches()) > 0 {
+		t.Errorf("launches: %v, %v", list, err)
+	}
+	req.DryRun = false
+	if plan := s.prepare(req); plan.GetIdentity().GetInstanceId() != "reviewer" {
+		t.Errorf("the launch after its dry run is %s", plan.GetIdentity().GetInstanceId())
+	}
+	again := s.request(p)
+	again.AgentId, again.DryRun = "reviewer", true
+	if plan := s.prepare(again); plan.GetIdentity().GetInstanceId() != "reviewer-2" {
+		t.Errorf("a dry run beside it is %s, want the next free instance", plan.GetIdentity().GetInstanceId())
+	}
+}

@@ -1769,8 +1769,11 @@ type PrepareLaunchRequest struct {
 	// does not, only the volatile sections are sent again where the CLI can
 	// take them alone.
 	IfStableDigest string `protobuf:"bytes,16,opt,name=if_stable_digest,json=ifStableDigest,proto3" json:"if_stable_digest,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// True composes the plan only to be shown: no record is kept, no instance is
+	// taken, and the launch id stays free.
+	DryRun        bool `protobuf:"varint,17,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PrepareLaunchRequest) Reset() {
@@ -1913,6 +1916,13 @@ func (x *PrepareLaunchRequest) GetIfStableDigest() string {
 		return x.IfStableDigest
 	}
 	return ""
+}
+
+func (x *PrepareLaunchRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
 }
 
 // PrepareLaunchResponse has the plan.
@@ -4778,7 +4788,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\bterminal\x18\x04 \x01(\bR\bterminal\x12\x18\n" +
 	"\aarrived\x18\x05 \x01(\bR\aarrived\x129\n" +
 	"\n" +
-	"prove_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"\xa6\x06\n" +
+	"prove_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tproveTime\"\xbf\x06\n" +
 	"\x14PrepareLaunchRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
@@ -4800,7 +4810,8 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x10passthrough_args\x18\r \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x80\b\"\x06r\x04(\xff\xff\aR\x0fpassthroughArgs\x122\n" +
 	"\x04host\x18\x0e \x01(\v2\x16.idea.launcher.v1.HostB\x06\xbaH\x03\xc8\x01\x01R\x04host\x123\n" +
 	"\x11if_context_digest\x18\x0f \x01(\tB\a\xbaH\x04r\x02(@R\x0fifContextDigest\x121\n" +
-	"\x10if_stable_digest\x18\x10 \x01(\tB\a\xbaH\x04r\x02(@R\x0eifStableDigest\"I\n" +
+	"\x10if_stable_digest\x18\x10 \x01(\tB\a\xbaH\x04r\x02(@R\x0eifStableDigest\x12\x17\n" +
+	"\adry_run\x18\x11 \x01(\bR\x06dryRun\"I\n" +
 	"\x15PrepareLaunchResponse\x120\n" +
 	"\x04plan\x18\x01 \x01(\v2\x1c.idea.launcher.v1.LaunchPlanR\x04plan\"\xbb\t\n" +
 	"\n" +
