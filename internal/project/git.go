@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/idea-ide/ideai/internal/fault"
 )
@@ -182,7 +183,7 @@ func branch(gitDir string) string {
 
 // configWorktree returns core.worktree of a repository's config file.
 func configWorktree(common string) string {
-	f, err := os.Open(filepath.Join(common, "config"))
+	f, err := regular(os.OpenFile(filepath.Join(common, "config"), readNow, 0))
 	if err != nil {
 		return ""
 	}
@@ -203,9 +204,31 @@ func configWorktree(common string) string {
 	return value
 }
 
+// readNow opens for reading without waiting: a pipe in a repository must not
+// hold up every other project.
+const readNow = os.O_RDONLY | syscall.O_NONBLOCK
+
+var errNotRegular = errors.New("not a regular file")
+
+// regular closes and refuses what is not a regular file.
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errNotRegular}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // readPointer reads the first line of a small file.
 func readPointer(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := regular(os.OpenFile(path, readNow, 0))
 	if err != nil {
 		return "", err
 	}

@@ -30,7 +30,7 @@ func readNames(root string) (names, error) {
 		return names{}, unreadable(root, err)
 	}
 	defer func() { _ = tree.Close() }()
-	f, err := tree.Open(settingsFile)
+	f, err := regular(tree.OpenFile(settingsFile, readNow, 0))
 	if name, _ := link(root); errors.Is(err, fs.ErrNotExist) && name == "" {
 		return names{}, nil
 	}
