@@ -5,6 +5,7 @@ package project_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestPipesInARepositoryHoldNothingUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			mustMkdir(t, filepath.Join(root, ".ideai"))
-			id := "bad" + filepath.Base(name)
+			id := "bad" + strings.ToLower(filepath.Base(name))
 			if _, err := reg.Register(root, id); err != nil {
 				t.Fatal(err)
 			}
