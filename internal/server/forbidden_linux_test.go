@@ -30,7 +30,7 @@ func TestAForbiddenFolderIsNamed(t *testing.T) {
 	for name, c := range map[string]spoiled{
 		"no rights":            {mode(".ideai", 0), ".ideai", true, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly}},
 		"no right to write":    {mode(".ideai", 0o555), ".ideai", false, []fault.Reason{fault.StoreReadOnly}},
-		"no rights on notes":   {mode(".ideai/memory", 0), ".ideai/memory", false, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly}},
+		"no rights on notes":   {mode(".ideai/memory", 0), ".ideai/memory", false, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly, fault.ServiceUnavailable}},
 		"no rights on rules":   {mode(".ideai/CONTEXT.md", 0), ".ideai/CONTEXT.md", false, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly}},
 		"no rights on a role":  {mode(".ideai/agents/dev.md", 0), ".ideai/agents/dev.md", false, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly}},
 		"no rights on project": {mode(".", 0), "", true, []fault.Reason{fault.StoreUnavailable, fault.StoreReadOnly, fault.ProjectNotFound}},
