@@ -53,7 +53,7 @@ func TestHostileTextsAreErrorsWithALine(t *testing.T) {
 		{"no end", "name: x\nany: [\n", 2, ""},
 		{"nested without end", "any: " + strings.Repeat("[", 5000), 1, "brackets"},
 		{"a wrong type", "name: x\ncount: many\n", 2, ""},
-		{"an unknown key", "name: x\nnmae: y\n", 2, "nmae"},
+		{"an unknown key", "name: x\nnom: y\n", 2, "nom"},
 		{"a key twice", "name: x\nname: y\n", 2, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

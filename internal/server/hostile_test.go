@@ -85,9 +85,10 @@ func drawValue(t *rapid.T, f protoreflect.FieldDescriptor, empty protoreflect.Va
 	case protoreflect.MessageKind:
 		drawMessage(t, empty.Message(), known, depth+1)
 		return empty
+	default:
+		t.Fatalf("no values for a field of kind %v", f.Kind())
+		return empty
 	}
-	t.Fatalf("no values for a field of kind %v", f.Kind())
-	return empty
 }
 
 func drawText(t *rapid.T, name string, known map[string][]string) string {
