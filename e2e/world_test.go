@@ -83,7 +83,7 @@ wire_api = "responses"
 
 // stopServer ends the background server, so that nothing outlives the test.
 func (w *world) stopServer() {
-	if out, err := w.try(30*time.Second, w.project, "", "ideai", "serve", "--stop"); err != nil {
+	if out, err := w.try(30*time.Second, w.home, "", "ideai", "serve", "--stop"); err != nil {
 		w.t.Logf("stopping the server: %v\n%s", err, out.all())
 	}
 }

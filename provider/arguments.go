@@ -43,7 +43,6 @@ type Command struct {
 // with a launch, or with some carriers only.
 type Conflict struct {
 	Flags    []string `yaml:"flags"`
-	Folder   bool     `yaml:"folder"`   // a folder given by Arguments.Folder
 	Config   []string `yaml:"config"`   // keys given by a flag of Arguments.Config
 	Env      []string `yaml:"env"`      // variables of the person's environment
 	Carriers []string `yaml:"carriers"` // empty = the whole launch
@@ -71,7 +70,6 @@ type Invocation struct {
 
 	flags  []string // as written, without values
 	config []string // keys
-	folder string   // to start in, "" for none
 }
 
 // ReadArgs understands the person's arguments as the CLI would. It never
@@ -112,9 +110,6 @@ func (c *Conflict) meets(inv Invocation, configFlags []string) (string, bool) {
 			return name, true
 		}
 	}
-	if c.Folder && inv.folder != "" {
-		return inv.folder, true
-	}
 	for _, key := range inv.config {
 		for _, k := range c.Config {
 			// A value for a table replaces what lies in it.
@@ -138,8 +133,8 @@ func (p *Profile) ConflictEnv() []string {
 
 func (p *Profile) checkConflicts() error {
 	for _, c := range p.Conflicts {
-		if c.Why == "" || len(c.Flags)+len(c.Config)+len(c.Env) == 0 && !c.Folder {
-			return fmt.Errorf("a conflict needs why, and flags, config, env or folder")
+		if c.Why == "" || len(c.Flags)+len(c.Config)+len(c.Env) == 0 {
+			return fmt.Errorf("a conflict needs why, and flags, config or env")
 		}
 		if len(c.Config) > 0 && len(p.Arguments.Config) == 0 {
 			return fmt.Errorf("conflict %v: arguments.config is empty", c.Config)
@@ -311,7 +306,7 @@ func (r *argReader) result() Invocation {
 	case r.command.Resume && !r.has(r.spec.Newest) && len(values) > 0:
 		inv.Session, values = values[0], values[1:]
 	case r.spec.Folder && r.path == "" && len(values) > 0:
-		inv.folder, values = values[0], values[1:]
+		values = values[1:]
 	}
 	if inv.Prompt == "" && len(values) > 0 && values[0] != "-" {
 		inv.Prompt = strings.Join(values, " ")

@@ -86,7 +86,7 @@ func TestBrokenProfilesAreRefused(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
-	for _, name := range []string{"claude", "codex", "copilot", "qwen"} {
+	for _, name := range []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen"} {
 		src, err := os.ReadFile("profiles/" + name + ".yaml")
 		if err != nil {
 			f.Fatal(err)

@@ -149,11 +149,17 @@ type Carrier struct {
 	// Applies tells when a context that is changed under a running CLI reaches
 	// its model; AtRestart when the file leaves it out.
 	Applies Applies `yaml:"applies"`
+	// NextTurnLimitBytes bounds what a running session is shown of a change;
+	// the rest waits for a resume. 0 = all of it, as far as is known.
+	NextTurnLimitBytes int64 `yaml:"next_turn_limit_bytes"`
 	// KeptInSession tells that every launch adds the context to the session's
 	// history once more, so that a resume goes without while it is unchanged.
 	KeptInSession bool `yaml:"kept_in_session"`
 	// HeadlessOnly tells that it needs the CLI's print or exec mode.
 	HeadlessOnly bool `yaml:"headless_only"`
+	// Separator is that of the list in which the CLI is given the side
+	// directory; a folder with that character in its name cannot be used.
+	Separator string `yaml:"separator"`
 	// Neutralise names what the CLI would expand or strip in the text.
 	Neutralise []Neutraliser `yaml:"neutralise"`
 	// VerifiedVersion is the version it was seen to work with; the profile's
@@ -200,6 +206,17 @@ func (p *Profile) WithoutTools(openFolder string) string {
 			p.Name, openFolder)
 	}
 	return ""
+}
+
+// NextTurnLimit is how many bytes of a change a running session is shown that
+// got its context by a carrier; 0 = all of it.
+func (p *Profile) NextTurnLimit(carrier string) int64 {
+	for i := range p.Carriers {
+		if c := &p.Carriers[i]; c.Name == carrier && c.Applies == NextTurn {
+			return c.NextTurnLimitBytes
+		}
+	}
+	return 0
 }
 
 // DialogKind names a dialog of a CLI.

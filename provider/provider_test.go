@@ -26,11 +26,11 @@ func TestTheBuiltinCatalogueLoads(t *testing.T) {
 	for _, p := range Builtin().Profiles() {
 		ids = append(ids, p.ID)
 	}
-	if want := []string{"claude", "codex", "copilot", "pi", "qwen"}; !slices.Equal(ids, want) {
+	if want := []string{"claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"}; !slices.Equal(ids, want) {
 		t.Errorf("profiles %v, want %v", ids, want)
 	}
 	_, err := Builtin().Profile("absent")
-	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex, copilot, pi, qwen") {
+	if fault.ReasonOf(err) != fault.ProfileNotFound || !strings.Contains(err.Error(), "claude, codex, copilot, gemini, opencode, pi, qwen") {
 		t.Errorf("an absent profile: %v", err)
 	}
 	if _, err := NewCatalogue(&Profile{ID: "a"}, &Profile{ID: "a"}); err == nil {
@@ -46,6 +46,8 @@ func TestVersionsAreParsed(t *testing.T) {
 		{"codex", "WARNING: no PATH aliases\ncodex-cli 0.171.0\n", "0.171.0"},
 		{"codex", "", ""},
 		{"copilot", "GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check for updates.\n", "1.0.102"},
+		{"gemini", "0.61.0\n", "0.61.0"},
+		{"opencode", "1.18.33\n", "1.18.33"},
 		{"pi", "0.73.1\n", "0.73.1"},
 		{"qwen", "0.24.4\n", "0.24.4"},
 	} {

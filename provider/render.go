@@ -51,22 +51,20 @@ const fileMode = 0o600
 // CLI would expand or strip in the context is neutralised. itemLimit is the
 // host's largest argv or environment string in bytes, 0 for DefaultItemLimit.
 // Beyond a limit it fails with INJECTION_TOO_LARGE, which names another
-// carrier for the same kind of launch; with INJECTION_UNSUPPORTED when a path
-// holds the separator of a list it would be an item of.
+// carrier for the same kind of launch; with INJECTION_UNSUPPORTED when the side
+// directory's path holds the carrier's separator.
 func (p *Profile) Inject(c *Carrier, kind Kind, v Values, itemLimit int64) (Piece, error) {
 	if itemLimit <= 0 {
 		itemLimit = DefaultItemLimit
 	}
+	if c.Separator != "" && strings.Contains(v.Side, c.Separator) {
+		return Piece{}, fault.New(fault.InjectionUnsupported,
+			fault.Meta{"profile": p.ID, "strategy": c.Name, "kind": string(kind), "workspace": string(c.Workspace)},
+			"%s is told of folders in a list separated by %q, and %s holds that character; rename the folder",
+			p.Name, c.Separator, v.Side)
+	}
 	v.Context = Neutralise(v.Context, c.Neutralise)
 	piece := p.render(&c.Template, v)
-	for _, e := range piece.Env {
-		if e.Separator != "" && strings.Contains(e.Value, e.Separator) {
-			return Piece{}, fault.New(fault.InjectionUnsupported,
-				fault.Meta{"profile": p.ID, "strategy": c.Name, "kind": string(kind), "workspace": string(c.Workspace)},
-				"%s is told of folders in a list separated by %q, and %s holds that character; rename the folder, or start it through a link without it",
-				p.Name, e.Separator, e.Value)
-		}
-	}
 	size, limit := c.largest(&piece, itemLimit)
 	if limit > 0 && size > limit {
 		return Piece{}, p.tooLarge(c, kind, size, limit)

@@ -187,6 +187,8 @@ func TestWithoutTools(t *testing.T) {
 	for _, c := range []struct{ profile, openFolder, want string }{
 		{"claude", "/tmp", ""},
 		{"pi", "", "pi takes no MCP servers"},
+		{"gemini", "", ""},
+		{"gemini", "/srv/open", "chmod go-w '/srv/open'"},
 	} {
 		if got := profile(t, c.profile).WithoutTools(c.openFolder); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s below %q: %q, want %q", c.profile, c.openFolder, got, c.want)
