@@ -81,7 +81,7 @@ func (s *Service) prepare(ctx context.Context, d *desk, l *launch, p *preparatio
 		return nil, err
 	}
 	plan, now := made.plan, s.deps.Clock()
-	record := newRecord(plan)
+	record := newRecord(plan, p.req.GetPassthroughArgs())
 	record.CreateTime = timestamppb.New(now)
 	d.finish(l, made, record, now)
 	s.records.mark(d, append(d.sweep(now), plan.GetLaunchId())...)

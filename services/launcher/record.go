@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,9 +39,9 @@ type storedRecord struct {
 
 func recordKey(launchID string) string { return recordsFolder + "/" + launchID + ".json" }
 
-// newRecord is the record of a plan: what was sent, without the texts and
-// without secrets.
-func newRecord(plan *launcherv1.LaunchPlan) *launcherv1.Launch {
+// newRecord is the record of a plan: what was sent, without the texts, without
+// secrets, and of the person's own arguments the flags' names and sizes.
+func newRecord(plan *launcherv1.LaunchPlan, own []string) *launcherv1.Launch {
 	r := &launcherv1.Launch{
 		LaunchId:      plan.GetLaunchId(),
 		Identity:      plan.GetIdentity(),
@@ -50,7 +52,7 @@ func newRecord(plan *launcherv1.LaunchPlan) *launcherv1.Launch {
 		ContextDigest: plan.GetContextDigest(),
 		ContextTokens: plan.GetContextTokens(),
 		Sections:      plan.GetSections(),
-		Argv:          recordArgv(plan.GetArgv()),
+		Argv:          recordArgv(plan.GetArgv(), own),
 		Warnings:      plan.GetWarnings(),
 	}
 	secrets := [][]byte{}
@@ -86,14 +88,18 @@ const (
 	maxRecordArgv = 64 << 10
 )
 
-func recordArgv(argv []*typev1.Arg) []string {
+// recordArgv keeps the plan's own arguments as they are. Of the person's it
+// keeps names of flags and sizes: values may be prompts, settings or keys.
+func recordArgv(argv []*typev1.Arg, own []string) []string {
 	out := make([]string, 0, len(argv))
 	total := 0
-	for _, a := range argv {
+	for i, a := range argv {
 		value := a.GetValue()
 		switch {
 		case a.GetSecret():
 			value = "(secret)"
+		case i > 0 && slices.Contains(own, value):
+			value = recordOwnArg(value)
 		case len(value) > maxRecordArg || total > maxRecordArgv:
 			value = strings.ToValidUTF8(value[:min(len(value), maxRecordArg/8)], "") + "…"
 		}
@@ -101,6 +107,21 @@ func recordArgv(argv []*typev1.Arg) []string {
 		out = append(out, value)
 	}
 	return out
+}
+
+func recordOwnArg(arg string) string {
+	flag, value, found := strings.Cut(arg, "=")
+	if !strings.HasPrefix(arg, "-") {
+		flag, value, found = "", arg, true
+	}
+	if !found {
+		return arg
+	}
+	shown := fmt.Sprintf("(%d bytes)", len(value)) // a digest would be a way to guess it
+	if flag == "" {
+		return shown
+	}
+	return flag + "=" + shown
 }
 
 // load reads the records of a desk. Launches that seemed alive keep their

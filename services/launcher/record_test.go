@@ -18,7 +18,7 @@ func TestRecordLeavesSecretsOut(t *testing.T) {
 			{Path: "/run/l/mcp.json", Content: []byte(`{"token":"` + secret + `"}`)},
 			{Path: "/run/l/CLAUDE.md", Content: []byte("hello")},
 		},
-	})
+	}, nil)
 	if strings.Contains(r.String(), secret) {
 		t.Errorf("the record holds the secret: %v", r)
 	}
@@ -34,5 +34,18 @@ func TestRecordLeavesSecretsOut(t *testing.T) {
 	}
 	if long := r.GetArgv()[2]; len(long) > maxRecordArg || !strings.HasSuffix(long, "é…") {
 		t.Errorf("a long argument is kept as %q", long)
+	}
+}
+
+func TestRecordKeepsNoValueOfThePersonsArguments(t *testing.T) {
+	own := []string{"-p", "the prompt", "--settings={\"key\":\"sk-live\"}", "--model", "opus"}
+	plan := &launcherv1.LaunchPlan{Argv: []*typev1.Arg{{Value: "/bin/cli"}, {Value: "--mcp-config=/run/l/mcp.json"}}}
+	for _, a := range own {
+		plan.Argv = append(plan.Argv, &typev1.Arg{Value: a})
+	}
+	got := newRecord(plan, own).GetArgv()
+	want := []string{"/bin/cli", "--mcp-config=/run/l/mcp.json", "-p", "(10 bytes)", "--settings=(17 bytes)", "--model", "(4 bytes)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the record keeps %q, want %q", got, want)
 	}
 }
