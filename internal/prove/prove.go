@@ -40,6 +40,8 @@ type Options struct {
 	Timeout time.Duration
 	// Done is told each result as it comes; nil = nobody.
 	Done func(Result)
+
+	killAfter time.Duration // what a CLI gets to end by itself; 0 = killAfter
 }
 
 // UnprovableError says that the catalogue does not tell how to prove a CLI.
@@ -73,6 +75,9 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.killAfter == 0 {
+		o.killAfter = killAfter
 	}
 	w, err := makeWorld(o.Dir)
 	if err != nil {
@@ -210,7 +215,7 @@ func (p *proof) prepare(ctx context.Context, cell Cell, args []string) (*launche
 	return plan, out, nil
 }
 
-// killAfter is what a CLI that is asked to end gets before it is killed.
+// killAfter is what a CLI gets to end by itself.
 const killAfter = 5 * time.Second
 
 // ended is how a run of the CLI ended.
@@ -296,7 +301,7 @@ func (p *proof) start(ctx context.Context, plan *launcherv1.LaunchPlan, stdin, s
 		ProjectRoot: p.Host.GetProjectRoot(), Stdin: stdin, Stdout: stdout, Stderr: stderr, Env: p.env,
 		OnStarted: func(pid int, _ time.Time) {
 			if process, err := os.FindProcess(pid); err == nil {
-				go killLate(ctx, over, process)
+				go killLate(ctx, over, process, p.killAfter)
 			}
 		},
 	})
@@ -320,14 +325,14 @@ func readBack(f *os.File) string {
 }
 
 // killLate kills a CLI that does not end when it is asked to.
-func killLate(limit context.Context, over <-chan struct{}, process *os.Process) {
+func killLate(limit context.Context, over <-chan struct{}, process *os.Process, after time.Duration) {
 	defer func() { _ = process.Release() }()
 	select {
 	case <-over:
 		return
 	case <-limit.Done():
 	}
-	timer := time.NewTimer(killAfter)
+	timer := time.NewTimer(after)
 	defer timer.Stop()
 	select {
 	case <-over:
