@@ -19,11 +19,36 @@ import (
 // maxSocketPath is the longest path that every system takes for a Unix socket.
 const maxSocketPath = 100
 
+// addressFile is where a server leaves its address, in its state directory.
+const addressFile = "address"
+
+// Remember leaves the address of the server of a state directory for Address.
+func Remember(stateDir, address string) error {
+	return os.WriteFile(filepath.Join(stateDir, addressFile), []byte(address+"\n"), 0o600)
+}
+
+// remembered is the address left by Remember, while this person's socket is
+// there.
+func remembered(stateDir string) (string, bool) {
+	data, err := os.ReadFile(filepath.Join(stateDir, addressFile))
+	if err != nil {
+		return "", false
+	}
+	address := strings.TrimSpace(string(data))
+	st, err := os.Lstat(socketPath(address))
+	return address, err == nil && st.Mode().Type() == os.ModeSocket && ownedByMe(st)
+}
+
 // Address is where the background server of a state directory listens for
-// this person: unix:// and an absolute path. It creates the socket's folder,
-// which nobody else may enter, below $XDG_RUNTIME_DIR or, without one or when
-// the path grows too long, below the temporary directory.
+// this person: unix:// and an absolute path. It is the address of the server
+// that was last there, so that shells with another environment (cron, su, ssh)
+// find it too. Else it creates the socket's folder, which nobody else may
+// enter, below $XDG_RUNTIME_DIR or, without one or when the path grows too
+// long, below the temporary directory.
 func Address(stateDir string) (string, error) {
+	if address, ok := remembered(stateDir); ok {
+		return address, nil
+	}
 	abs, err := filepath.Abs(stateDir)
 	if err != nil {
 		return "", err

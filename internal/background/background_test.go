@@ -3,6 +3,7 @@ package background
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +66,35 @@ func TestAddressWithoutRoomBelowTheRuntimeDirectory(t *testing.T) {
 				t.Errorf("address is %s (%v), want one below %s", a, err, tmp)
 			}
 		})
+	}
+}
+
+// cron, su and ssh have no XDG_RUNTIME_DIR: a second server for them would be
+// refused the projects the first one holds.
+func TestAddressIsThatOfTheServerWhateverTheEnvironment(t *testing.T) {
+	state, runtime := t.TempDir(), shortDir(t)
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	first, err := Address(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", strings.TrimPrefix(first, "unix://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Remember(state, first); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("TMPDIR", shortDir(t))
+	if got, err := Address(state); err != nil || got != first {
+		t.Errorf("while it runs the address is %s (%v), want %s", got, err, first)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Address(state); err != nil || got == first {
+		t.Errorf("once it is gone the address is still %s (%v)", got, err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -213,6 +214,11 @@ func (s *Server) listen(ctx context.Context) ([]net.Listener, func(), error) {
 	if err != nil {
 		release()
 		return nil, nil, err
+	}
+	if strings.HasPrefix(s.config.Address, "unix://") {
+		if err := background.Remember(s.config.StateDir, s.config.Address); err != nil {
+			s.log.WarnContext(ctx, "address not written; shells with another environment may not find this server", "error", err)
+		}
 	}
 	s.addr = l.Addr()
 	return append(listeners, l), release, nil
