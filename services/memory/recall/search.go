@@ -288,7 +288,7 @@ func (x *Index) intersect(classes [][]uint32, wanted func(slot uint32) bool) []p
 			}
 			together := p.counts
 			for i, class := range classes {
-				if i != rarest {
+				if i != rarest && together != 0 {
 					together = together.smaller(x.countsIn(class, p.slot))
 				}
 			}
@@ -306,6 +306,10 @@ func (x *Index) countsIn(class []uint32, slot uint32) counts {
 	for _, id := range class {
 		if i, ok := x.vocab.forms[id].find(slot); ok {
 			c := x.vocab.forms[id].postings[i].counts
+			if sum == 0 {
+				sum = c
+				continue
+			}
 			for f := range fieldCount {
 				room := uint32(1)<<countBits[f] - 1 - sum.of(f)
 				sum += counts(min(c.of(f), room)) << countShift[f]
