@@ -14,17 +14,12 @@ import (
 	"github.com/idea-ide/ideai/internal/fault"
 )
 
-// rulesFiles are the files in which teams keep rules for one CLI or another.
-var rulesFiles = []string{
-	".ideai/CONTEXT.md", ".ideai/agents/*.md", ".ideai/skills/*/SKILL.md", "AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md", ".cursorrules",
-}
-
 func (a *app) initCommand() *cobra.Command {
 	var yes bool
 	var id, lang string
 	cmd := &cobra.Command{
 		Use: "init", Short: "Make the current folder a project", Args: cobra.NoArgs,
-		Long: "Looks for the CLIs and the rules files that are there, says what it would do, and does it on a yes:\nwrites .ideai/project.yaml, adds the project to those ideai knows, and trusts its rules.",
+		Long: "Looks for the CLIs that are there, says what it would do, and does it on a yes: writes\n.ideai/project.yaml and adds the project to those ideai knows. Then it lists the files that\nspeak to agents as rules, and asks whether to use them.",
 		RunE: a.withSession(func(cmd *cobra.Command, s *session, _ []string) error {
 			dir, err := os.Getwd()
 			if err != nil {
@@ -46,12 +41,17 @@ func (a *app) initCommand() *cobra.Command {
 			if !yes && !a.ask("do this?") {
 				return &refusedError{"nothing was written; --yes does it without asking"}
 			}
-			r, err := a.initialise(cmd.Context(), s, root, id, lang)
+			r, at, err := a.initialise(cmd.Context(), s, root, id, lang)
 			if err != nil {
 				return err
 			}
-			return a.show(r, func() {
+			if !a.asJSON {
 				a.saidAdded(r)
+			}
+			if r.Project.Trusted, err = a.initTrust(cmd.Context(), s, at, yes); err != nil {
+				return err
+			}
+			return a.show(r, func() {
 				a.say("next: ideai claude, or ideai agent edit NAME")
 			})
 		}),
@@ -73,14 +73,21 @@ func projectRoot(ctx context.Context, s *session, dir string) (string, error) {
 	if fault.ReasonOf(err) != fault.ProjectNotFound {
 		return "", err
 	}
+	root, _ := markedRoot(dir)
+	return root, nil
+}
+
+// markedRoot is the nearest folder from dir upwards that has a .git or .ideai,
+// else dir itself.
+func markedRoot(dir string) (root string, marked bool) {
 	for d := dir; ; d = filepath.Dir(d) {
 		for _, mark := range []string{".ideai", ".git"} {
 			if _, err := os.Lstat(filepath.Join(d, mark)); err == nil && d != userHome() {
-				return d, nil
+				return d, true
 			}
 		}
 		if d == filepath.Dir(d) {
-			return dir, nil
+			return dir, false
 		}
 	}
 }
@@ -107,25 +114,10 @@ func readable(dir string) error {
 func (a *app) initPlan(ctx context.Context, root, lang string) {
 	a.say("project: %s", root)
 	a.say("CLIs found: %s", a.listOrNone(a.installedCLIs(ctx)))
-	a.say("rules found: %s", a.listOrNone(rulesIn(root)))
 	if _, err := os.Stat(filepath.Join(root, ".ideai", "project.yaml")); os.IsNotExist(err) {
 		a.say("would write .ideai/project.yaml (language: %s)", lang)
 	}
-	a.say("would add the project and trust its rules; other files stay as they are")
-}
-
-// rulesIn names the files of a tree that speak to agents as rules, or would.
-func rulesIn(root string) []string {
-	var found []string
-	for _, pattern := range rulesFiles {
-		paths, _ := fs.Glob(os.DirFS(root), pattern)
-		for _, name := range paths {
-			if st, err := os.Stat(filepath.Join(root, name)); err == nil && st.Mode().IsRegular() {
-				found = append(found, name)
-			}
-		}
-	}
-	return found
+	a.say("would add the project; other files stay as they are")
 }
 
 func (a *app) listOrNone(names []string) string {
@@ -135,12 +127,30 @@ func (a *app) listOrNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// initialise registers the project, writes its settings when it has none, and
-// trusts it: the person who makes a project has read it.
-func (a *app) initialise(ctx context.Context, s *session, root, id, lang string) (*launcherv1.RegisterProjectResponse, error) {
+// initTrust shows the files that speak as rules and trusts the project on a
+// yes; one that has none yet is its maker's to fill.
+func (a *app) initTrust(ctx context.Context, s *session, at place, yes bool) (trusted bool, err error) {
+	r, err := s.launcher.GetTrust(ctx, &launcherv1.GetTrustRequest{ProjectId: at.project, WorktreeId: at.worktree})
+	if err != nil || r.GetTrust().GetTrusted() {
+		return r.GetTrust().GetTrusted(), err
+	}
+	files := r.GetTrust().GetFiles()
+	if !a.asJSON && len(files) > 0 {
+		a.trustFiles(r.GetTrust())
+	}
+	if len(files) > 0 && !yes && !a.ask("let agents follow these files of %s?", at.project) {
+		a.remark("%s is not trusted: its %d files of rules are left out; `ideai trust` lists them and asks", at.project, len(files))
+		return false, nil
+	}
+	_, err = setTrust(ctx, s, at, true)
+	return err == nil, err
+}
+
+// initialise registers the project and writes its settings when it has none.
+func (a *app) initialise(ctx context.Context, s *session, root, id, lang string) (*launcherv1.RegisterProjectResponse, place, error) {
 	r, err := register(ctx, s, root, id)
 	if err != nil {
-		return nil, err
+		return nil, place{}, err
 	}
 	project := r.GetProject().GetProjectId()
 	at := place{project: project, worktree: r.GetWorktreeId(), info: r.GetProject()}
@@ -149,16 +159,12 @@ func (a *app) initialise(ctx context.Context, s *session, root, id, lang string)
 			ProjectId: project, WorktreeId: r.GetWorktreeId(), Settings: &contextv1.Settings{Language: lang},
 		})
 		if err != nil {
-			return nil, err
+			return nil, place{}, err
 		}
 	} else if err != nil && !os.IsNotExist(err) {
-		return nil, unreadableFile(root, err)
+		return nil, place{}, unreadableFile(root, err)
 	}
-	if _, err := setTrust(ctx, s, at, true); err != nil {
-		return nil, err
-	}
-	r.Project.Trusted = true
-	return r, nil
+	return r, at, nil
 }
 
 func unreadableFile(path string, err error) error {

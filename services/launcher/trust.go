@@ -1,20 +1,15 @@
 package launchersvc
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
-	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
 	"github.com/idea-ide/ideai/internal/auth"
 	"github.com/idea-ide/ideai/internal/project"
 	"github.com/idea-ide/ideai/internal/store"
@@ -112,66 +107,16 @@ func (t trust) proto() *launcherv1.Trust {
 	return out
 }
 
-// maxTrustFiles bounds what is shown.
-const maxTrustFiles = 1000
-
-// trustFiles lists the files whose text reaches agents as a rule.
+// trustFiles lists the files whose text reaches agents as a rule, as the
+// context service says.
 func (s *Service) trustFiles(ctx context.Context, projectID string, w project.Worktree) ([]*launcherv1.TrustFile, error) {
-	var out []*launcherv1.TrustFile
-	add := func(kind typev1.SectionKind, path string) {
-		out = append(out, &launcherv1.TrustFile{Path: path, Section: kind})
-	}
-	rules, err := s.deps.Context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: projectID, WorktreeId: wire(w.ID)})
+	resp, err := s.deps.Context.ListRuleFiles(ctx, &contextv1.ListRuleFilesRequest{ProjectId: projectID, WorktreeId: wire(w.ID)})
 	if err != nil {
 		return nil, serviceFault(err, contextService)
 	}
-	for _, path := range ruleFiles(rules.GetRules(), w.Root) {
-		add(typev1.SectionKind_SECTION_KIND_RULES, path)
+	out := make([]*launcherv1.TrustFile, len(resp.GetFiles()))
+	for i, f := range resp.GetFiles() {
+		out[i] = &launcherv1.TrustFile{Path: f.GetPath(), Section: f.GetSection(), SizeBytes: f.GetSizeBytes()}
 	}
-	personas, err := s.deps.Context.ListPersonas(ctx, &contextv1.ListPersonasRequest{ProjectId: projectID, WorktreeId: wire(w.ID), PageSize: maxTrustFiles})
-	if err != nil {
-		return nil, serviceFault(err, contextService)
-	}
-	for _, p := range personas.GetPersonas() {
-		add(typev1.SectionKind_SECTION_KIND_PERSONA, ".ideai/agents/"+p.GetAgentId()+".md")
-	}
-	skills, err := s.deps.Context.ListSkills(ctx, &contextv1.ListSkillsRequest{ProjectId: projectID, WorktreeId: wire(w.ID), PageSize: maxTrustFiles})
-	if err != nil {
-		return nil, serviceFault(err, contextService)
-	}
-	for _, k := range skills.GetSkills() {
-		add(typev1.SectionKind_SECTION_KIND_CAPABILITIES, k.GetPath())
-	}
-	slices.SortFunc(out, func(a, b *launcherv1.TrustFile) int { return cmp.Compare(a.GetPath(), b.GetPath()) })
-	out = out[:min(len(out), maxTrustFiles)]
-	measure(w.Root, out)
 	return out, nil
-}
-
-// ruleFiles names the files that rules are made of. Without a CONTEXT.md that
-// is the first file of its own that the team has.
-func ruleFiles(rules *contextv1.Rules, root string) []string {
-	if rules.GetEtag() != "" {
-		return append([]string{".ideai/CONTEXT.md"}, rules.GetRulesFrom()...)
-	}
-	for _, name := range []string{"AGENTS.md", "CLAUDE.md"} {
-		if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
-			return []string{name}
-		}
-	}
-	return nil
-}
-
-// measure fills in the sizes of files that can be reached inside root.
-func measure(root string, files []*launcherv1.TrustFile) {
-	tree, err := os.OpenRoot(root)
-	if err != nil {
-		return
-	}
-	defer func() { _ = tree.Close() }()
-	for _, f := range files {
-		if info, err := tree.Stat(f.GetPath()); err == nil {
-			f.SizeBytes = info.Size()
-		}
-	}
 }

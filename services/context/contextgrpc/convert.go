@@ -70,6 +70,10 @@ func personaFromProto(p *contextv1.Persona) contextsvc.Persona {
 	}
 }
 
+func ruleFileToProto(f contextsvc.RuleFile) *contextv1.RuleFile {
+	return &contextv1.RuleFile{Path: f.Path, Section: sections.proto(f.Section), SizeBytes: int64(f.Size)}
+}
+
 func skillToProto(s contextsvc.Skill) *contextv1.Skill {
 	return &contextv1.Skill{
 		SkillId: s.ID, Name: s.Name, Description: s.Description, Path: s.Path, Body: s.Body, Etag: s.Etag, Problem: s.Problem,

@@ -147,6 +147,14 @@ func (s *server) SaveSkill(ctx context.Context, r *contextv1.SaveSkillRequest) (
 	return &contextv1.SaveSkillResponse{Skill: skillToProto(out)}, nil
 }
 
+func (s *server) ListRuleFiles(ctx context.Context, r *contextv1.ListRuleFilesRequest) (*contextv1.ListRuleFilesResponse, error) {
+	out, err := s.service.RuleFiles(ctx, place(r))
+	if err != nil {
+		return nil, err
+	}
+	return &contextv1.ListRuleFilesResponse{Files: each(out, ruleFileToProto)}, nil
+}
+
 func (s *server) ListProfiles(_ context.Context, r *contextv1.ListProfilesRequest) (*contextv1.ListProfilesResponse, error) {
 	out, next, err := s.service.Profiles(page(r))
 	if err != nil {

@@ -108,6 +108,7 @@ func calls(project, worktree string) map[string]proto.Message {
 			ProjectId: project, WorktreeId: worktree, AgentId: "a", ProfileId: "claude",
 		},
 		"WatchDocuments":  &contextv1.WatchDocumentsRequest{ProjectId: project, WorktreeId: worktree},
+		"ListRuleFiles":   &contextv1.ListRuleFilesRequest{ProjectId: project, WorktreeId: worktree},
 		"ListProfiles":    &contextv1.ListProfilesRequest{},
 		"GetProfile":      &contextv1.GetProfileRequest{ProfileId: "claude"},
 		"RenderInjection": &contextv1.RenderInjectionRequest{Context: &contextv1.EffectiveContext{}, ProfileId: "claude", Kind: 1, SideDirectory: "/s", ProjectRoot: "/p"},

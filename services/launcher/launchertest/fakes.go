@@ -34,6 +34,7 @@ type ContextDocs struct {
 	Rules    *contextv1.Rules
 	Personas map[string]*contextv1.Persona
 	Skills   []*contextv1.Skill
+	Files    []*contextv1.RuleFile
 	State    string            // a volatile section
 	LeftOut  []*typev1.LeftOut // added to every composed context
 	Err      error             // of every call
@@ -96,6 +97,12 @@ func (c *Context) GetPersona(_ context.Context, req *contextv1.GetPersonaRequest
 		return nil, fault.New(fault.PersonaNotFound, fault.Meta{"agent": req.GetAgentId()}, "no persona %s", req.GetAgentId())
 	}
 	return &contextv1.GetPersonaResponse{Persona: p}, nil
+}
+
+// ListRuleFiles implements the service.
+func (c *Context) ListRuleFiles(context.Context, *contextv1.ListRuleFilesRequest) (*contextv1.ListRuleFilesResponse, error) {
+	d, err := c.now()
+	return &contextv1.ListRuleFilesResponse{Files: d.Files}, err
 }
 
 // ListPersonas implements the service.

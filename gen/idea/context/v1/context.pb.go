@@ -2975,6 +2975,171 @@ func (*DocumentsSynced) Descriptor() ([]byte, []int) {
 	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{42}
 }
 
+// ListRuleFilesRequest names a worktree.
+type ListRuleFilesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	ProjectId string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	// The worktree; empty = main.
+	WorktreeId    string `protobuf:"bytes,2,opt,name=worktree_id,json=worktreeId,proto3" json:"worktree_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleFilesRequest) Reset() {
+	*x = ListRuleFilesRequest{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleFilesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleFilesRequest) ProtoMessage() {}
+
+func (x *ListRuleFilesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleFilesRequest.ProtoReflect.Descriptor instead.
+func (*ListRuleFilesRequest) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ListRuleFilesRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+func (x *ListRuleFilesRequest) GetWorktreeId() string {
+	if x != nil {
+		return x.WorktreeId
+	}
+	return ""
+}
+
+// ListRuleFilesResponse has the files.
+type ListRuleFilesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The files by path, the first 1,000.
+	Files         []*RuleFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleFilesResponse) Reset() {
+	*x = ListRuleFilesResponse{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleFilesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleFilesResponse) ProtoMessage() {}
+
+func (x *ListRuleFilesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleFilesResponse.ProtoReflect.Descriptor instead.
+func (*ListRuleFilesResponse) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ListRuleFilesResponse) GetFiles() []*RuleFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// RuleFile is a file whose text reaches agents as a rule.
+type RuleFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its path relative to the worktree.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The section it enters.
+	Section v1.SectionKind `protobuf:"varint,2,opt,name=section,proto3,enum=idea.type.v1.SectionKind" json:"section,omitempty"`
+	// Its size in bytes; 0 when it is missing or cannot be read.
+	SizeBytes     int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleFile) Reset() {
+	*x = RuleFile{}
+	mi := &file_idea_context_v1_context_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleFile) ProtoMessage() {}
+
+func (x *RuleFile) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_context_v1_context_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleFile.ProtoReflect.Descriptor instead.
+func (*RuleFile) Descriptor() ([]byte, []int) {
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *RuleFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *RuleFile) GetSection() v1.SectionKind {
+	if x != nil {
+		return x.Section
+	}
+	return v1.SectionKind(0)
+}
+
+func (x *RuleFile) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
 // Document is a file that a context is composed of.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2990,7 +3155,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	mi := &file_idea_context_v1_context_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3167,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_context_v1_context_proto_msgTypes[43]
+	mi := &file_idea_context_v1_context_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3180,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{43}
+	return file_idea_context_v1_context_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Document) GetPath() string {
@@ -3286,11 +3451,23 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"\fdeleted_path\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\bH\x00R\vdeletedPath\x12:\n" +
 	"\x06synced\x18\x03 \x01(\v2 .idea.context.v1.DocumentsSyncedH\x00R\x06syncedB\a\n" +
 	"\x05event\"\x11\n" +
-	"\x0fDocumentsSynced\"{\n" +
+	"\x0fDocumentsSynced\"o\n" +
+	"\x14ListRuleFilesRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12-\n" +
+	"\vworktree_id\x18\x02 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\n" +
+	"worktreeId\"S\n" +
+	"\x15ListRuleFilesResponse\x12:\n" +
+	"\x05files\x18\x01 \x03(\v2\x19.idea.context.v1.RuleFileB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\x05files\"|\n" +
+	"\bRuleFile\x12\x1c\n" +
+	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04path\x123\n" +
+	"\asection\x18\x02 \x01(\x0e2\x19.idea.type.v1.SectionKindR\asection\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\"{\n" +
 	"\bDocument\x12\x1c\n" +
 	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04path\x123\n" +
 	"\asection\x18\x02 \x01(\x0e2\x19.idea.type.v1.SectionKindR\asection\x12\x1c\n" +
-	"\x04etag\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag2\xe2\f\n" +
+	"\x04etag\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x04etag2\xcd\r\n" +
 	"\x0eContextService\x12c\n" +
 	"\vGetSettings\x12#.idea.context.v1.GetSettingsRequest\x1a$.idea.context.v1.GetSettingsResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12e\n" +
 	"\fSaveSettings\x12$.idea.context.v1.SaveSettingsRequest\x1a%.idea.context.v1.SaveSettingsResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12Z\n" +
@@ -3304,7 +3481,8 @@ const file_idea_context_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"ListSkills\x12\".idea.context.v1.ListSkillsRequest\x1a#.idea.context.v1.ListSkillsResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12Z\n" +
 	"\bGetSkill\x12 .idea.context.v1.GetSkillRequest\x1a!.idea.context.v1.GetSkillResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12\\\n" +
-	"\tSaveSkill\x12!.idea.context.v1.SaveSkillRequest\x1a\".idea.context.v1.SaveSkillResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12f\n" +
+	"\tSaveSkill\x12!.idea.context.v1.SaveSkillRequest\x1a\".idea.context.v1.SaveSkillResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12i\n" +
+	"\rListRuleFiles\x12%.idea.context.v1.ListRuleFilesRequest\x1a&.idea.context.v1.ListRuleFilesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12f\n" +
 	"\fListProfiles\x12$.idea.context.v1.ListProfilesRequest\x1a%.idea.context.v1.ListProfilesResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12`\n" +
 	"\n" +
 	"GetProfile\x12\".idea.context.v1.GetProfileRequest\x1a#.idea.context.v1.GetProfileResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12n\n" +
@@ -3325,7 +3503,7 @@ func file_idea_context_v1_context_proto_rawDescGZIP() []byte {
 	return file_idea_context_v1_context_proto_rawDescData
 }
 
-var file_idea_context_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_idea_context_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_idea_context_v1_context_proto_goTypes = []any{
 	(*Settings)(nil),                // 0: idea.context.v1.Settings
 	(*Budgets)(nil),                 // 1: idea.context.v1.Budgets
@@ -3370,30 +3548,33 @@ var file_idea_context_v1_context_proto_goTypes = []any{
 	(*WatchDocumentsRequest)(nil),   // 40: idea.context.v1.WatchDocumentsRequest
 	(*WatchDocumentsResponse)(nil),  // 41: idea.context.v1.WatchDocumentsResponse
 	(*DocumentsSynced)(nil),         // 42: idea.context.v1.DocumentsSynced
-	(*Document)(nil),                // 43: idea.context.v1.Document
-	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
-	(v1.LaunchKind)(0),              // 45: idea.type.v1.LaunchKind
-	(v1.Workspace)(0),               // 46: idea.type.v1.Workspace
-	(v1.Strategy)(0),                // 47: idea.type.v1.Strategy
-	(v1.Applies)(0),                 // 48: idea.type.v1.Applies
-	(*v1.SectionReport)(nil),        // 49: idea.type.v1.SectionReport
-	(v1.NoteForm)(0),                // 50: idea.type.v1.NoteForm
-	(*v1.LeftOut)(nil),              // 51: idea.type.v1.LeftOut
-	(*v1.Injection)(nil),            // 52: idea.type.v1.Injection
-	(v1.SectionKind)(0),             // 53: idea.type.v1.SectionKind
+	(*ListRuleFilesRequest)(nil),    // 43: idea.context.v1.ListRuleFilesRequest
+	(*ListRuleFilesResponse)(nil),   // 44: idea.context.v1.ListRuleFilesResponse
+	(*RuleFile)(nil),                // 45: idea.context.v1.RuleFile
+	(*Document)(nil),                // 46: idea.context.v1.Document
+	(*timestamppb.Timestamp)(nil),   // 47: google.protobuf.Timestamp
+	(v1.LaunchKind)(0),              // 48: idea.type.v1.LaunchKind
+	(v1.Workspace)(0),               // 49: idea.type.v1.Workspace
+	(v1.Strategy)(0),                // 50: idea.type.v1.Strategy
+	(v1.Applies)(0),                 // 51: idea.type.v1.Applies
+	(*v1.SectionReport)(nil),        // 52: idea.type.v1.SectionReport
+	(v1.NoteForm)(0),                // 53: idea.type.v1.NoteForm
+	(*v1.LeftOut)(nil),              // 54: idea.type.v1.LeftOut
+	(*v1.Injection)(nil),            // 55: idea.type.v1.Injection
+	(v1.SectionKind)(0),             // 56: idea.type.v1.SectionKind
 }
 var file_idea_context_v1_context_proto_depIdxs = []int32{
 	1,  // 0: idea.context.v1.Settings.budgets:type_name -> idea.context.v1.Budgets
-	44, // 1: idea.context.v1.Rules.update_time:type_name -> google.protobuf.Timestamp
-	44, // 2: idea.context.v1.Persona.update_time:type_name -> google.protobuf.Timestamp
+	47, // 1: idea.context.v1.Rules.update_time:type_name -> google.protobuf.Timestamp
+	47, // 2: idea.context.v1.Persona.update_time:type_name -> google.protobuf.Timestamp
 	6,  // 3: idea.context.v1.Profile.carriers:type_name -> idea.context.v1.Carrier
-	45, // 4: idea.context.v1.Carrier.kinds:type_name -> idea.type.v1.LaunchKind
-	46, // 5: idea.context.v1.Carrier.workspace:type_name -> idea.type.v1.Workspace
-	47, // 6: idea.context.v1.Carrier.strategy:type_name -> idea.type.v1.Strategy
-	48, // 7: idea.context.v1.Carrier.applies:type_name -> idea.type.v1.Applies
+	48, // 4: idea.context.v1.Carrier.kinds:type_name -> idea.type.v1.LaunchKind
+	49, // 5: idea.context.v1.Carrier.workspace:type_name -> idea.type.v1.Workspace
+	50, // 6: idea.context.v1.Carrier.strategy:type_name -> idea.type.v1.Strategy
+	51, // 7: idea.context.v1.Carrier.applies:type_name -> idea.type.v1.Applies
 	8,  // 8: idea.context.v1.EffectiveContext.sections:type_name -> idea.context.v1.Section
-	49, // 9: idea.context.v1.Section.report:type_name -> idea.type.v1.SectionReport
-	50, // 10: idea.context.v1.NoteInput.form:type_name -> idea.type.v1.NoteForm
+	52, // 9: idea.context.v1.Section.report:type_name -> idea.type.v1.SectionReport
+	53, // 10: idea.context.v1.NoteInput.form:type_name -> idea.type.v1.NoteForm
 	0,  // 11: idea.context.v1.GetSettingsResponse.settings:type_name -> idea.context.v1.Settings
 	0,  // 12: idea.context.v1.SaveSettingsRequest.settings:type_name -> idea.context.v1.Settings
 	0,  // 13: idea.context.v1.SaveSettingsResponse.settings:type_name -> idea.context.v1.Settings
@@ -3412,52 +3593,56 @@ var file_idea_context_v1_context_proto_depIdxs = []int32{
 	5,  // 26: idea.context.v1.GetProfileResponse.profile:type_name -> idea.context.v1.Profile
 	9,  // 27: idea.context.v1.ComposeContextRequest.notes:type_name -> idea.context.v1.NoteInput
 	7,  // 28: idea.context.v1.ComposeContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	51, // 29: idea.context.v1.ComposeContextResponse.left_out:type_name -> idea.type.v1.LeftOut
+	54, // 29: idea.context.v1.ComposeContextResponse.left_out:type_name -> idea.type.v1.LeftOut
 	7,  // 30: idea.context.v1.RenderInjectionRequest.context:type_name -> idea.context.v1.EffectiveContext
-	45, // 31: idea.context.v1.RenderInjectionRequest.kind:type_name -> idea.type.v1.LaunchKind
-	46, // 32: idea.context.v1.RenderInjectionRequest.workspace:type_name -> idea.type.v1.Workspace
-	47, // 33: idea.context.v1.RenderInjectionRequest.strategy:type_name -> idea.type.v1.Strategy
-	52, // 34: idea.context.v1.RenderInjectionResponse.injection:type_name -> idea.type.v1.Injection
-	43, // 35: idea.context.v1.WatchDocumentsResponse.document:type_name -> idea.context.v1.Document
+	48, // 31: idea.context.v1.RenderInjectionRequest.kind:type_name -> idea.type.v1.LaunchKind
+	49, // 32: idea.context.v1.RenderInjectionRequest.workspace:type_name -> idea.type.v1.Workspace
+	50, // 33: idea.context.v1.RenderInjectionRequest.strategy:type_name -> idea.type.v1.Strategy
+	55, // 34: idea.context.v1.RenderInjectionResponse.injection:type_name -> idea.type.v1.Injection
+	46, // 35: idea.context.v1.WatchDocumentsResponse.document:type_name -> idea.context.v1.Document
 	42, // 36: idea.context.v1.WatchDocumentsResponse.synced:type_name -> idea.context.v1.DocumentsSynced
-	53, // 37: idea.context.v1.Document.section:type_name -> idea.type.v1.SectionKind
-	10, // 38: idea.context.v1.ContextService.GetSettings:input_type -> idea.context.v1.GetSettingsRequest
-	12, // 39: idea.context.v1.ContextService.SaveSettings:input_type -> idea.context.v1.SaveSettingsRequest
-	14, // 40: idea.context.v1.ContextService.GetRules:input_type -> idea.context.v1.GetRulesRequest
-	16, // 41: idea.context.v1.ContextService.SaveRules:input_type -> idea.context.v1.SaveRulesRequest
-	18, // 42: idea.context.v1.ContextService.ListPersonas:input_type -> idea.context.v1.ListPersonasRequest
-	20, // 43: idea.context.v1.ContextService.GetPersona:input_type -> idea.context.v1.GetPersonaRequest
-	22, // 44: idea.context.v1.ContextService.SavePersona:input_type -> idea.context.v1.SavePersonaRequest
-	24, // 45: idea.context.v1.ContextService.DeletePersona:input_type -> idea.context.v1.DeletePersonaRequest
-	26, // 46: idea.context.v1.ContextService.ListSkills:input_type -> idea.context.v1.ListSkillsRequest
-	28, // 47: idea.context.v1.ContextService.GetSkill:input_type -> idea.context.v1.GetSkillRequest
-	30, // 48: idea.context.v1.ContextService.SaveSkill:input_type -> idea.context.v1.SaveSkillRequest
-	32, // 49: idea.context.v1.ContextService.ListProfiles:input_type -> idea.context.v1.ListProfilesRequest
-	34, // 50: idea.context.v1.ContextService.GetProfile:input_type -> idea.context.v1.GetProfileRequest
-	40, // 51: idea.context.v1.ContextService.WatchDocuments:input_type -> idea.context.v1.WatchDocumentsRequest
-	36, // 52: idea.context.v1.ContextService.ComposeContext:input_type -> idea.context.v1.ComposeContextRequest
-	38, // 53: idea.context.v1.ContextService.RenderInjection:input_type -> idea.context.v1.RenderInjectionRequest
-	11, // 54: idea.context.v1.ContextService.GetSettings:output_type -> idea.context.v1.GetSettingsResponse
-	13, // 55: idea.context.v1.ContextService.SaveSettings:output_type -> idea.context.v1.SaveSettingsResponse
-	15, // 56: idea.context.v1.ContextService.GetRules:output_type -> idea.context.v1.GetRulesResponse
-	17, // 57: idea.context.v1.ContextService.SaveRules:output_type -> idea.context.v1.SaveRulesResponse
-	19, // 58: idea.context.v1.ContextService.ListPersonas:output_type -> idea.context.v1.ListPersonasResponse
-	21, // 59: idea.context.v1.ContextService.GetPersona:output_type -> idea.context.v1.GetPersonaResponse
-	23, // 60: idea.context.v1.ContextService.SavePersona:output_type -> idea.context.v1.SavePersonaResponse
-	25, // 61: idea.context.v1.ContextService.DeletePersona:output_type -> idea.context.v1.DeletePersonaResponse
-	27, // 62: idea.context.v1.ContextService.ListSkills:output_type -> idea.context.v1.ListSkillsResponse
-	29, // 63: idea.context.v1.ContextService.GetSkill:output_type -> idea.context.v1.GetSkillResponse
-	31, // 64: idea.context.v1.ContextService.SaveSkill:output_type -> idea.context.v1.SaveSkillResponse
-	33, // 65: idea.context.v1.ContextService.ListProfiles:output_type -> idea.context.v1.ListProfilesResponse
-	35, // 66: idea.context.v1.ContextService.GetProfile:output_type -> idea.context.v1.GetProfileResponse
-	41, // 67: idea.context.v1.ContextService.WatchDocuments:output_type -> idea.context.v1.WatchDocumentsResponse
-	37, // 68: idea.context.v1.ContextService.ComposeContext:output_type -> idea.context.v1.ComposeContextResponse
-	39, // 69: idea.context.v1.ContextService.RenderInjection:output_type -> idea.context.v1.RenderInjectionResponse
-	54, // [54:70] is the sub-list for method output_type
-	38, // [38:54] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	45, // 37: idea.context.v1.ListRuleFilesResponse.files:type_name -> idea.context.v1.RuleFile
+	56, // 38: idea.context.v1.RuleFile.section:type_name -> idea.type.v1.SectionKind
+	56, // 39: idea.context.v1.Document.section:type_name -> idea.type.v1.SectionKind
+	10, // 40: idea.context.v1.ContextService.GetSettings:input_type -> idea.context.v1.GetSettingsRequest
+	12, // 41: idea.context.v1.ContextService.SaveSettings:input_type -> idea.context.v1.SaveSettingsRequest
+	14, // 42: idea.context.v1.ContextService.GetRules:input_type -> idea.context.v1.GetRulesRequest
+	16, // 43: idea.context.v1.ContextService.SaveRules:input_type -> idea.context.v1.SaveRulesRequest
+	18, // 44: idea.context.v1.ContextService.ListPersonas:input_type -> idea.context.v1.ListPersonasRequest
+	20, // 45: idea.context.v1.ContextService.GetPersona:input_type -> idea.context.v1.GetPersonaRequest
+	22, // 46: idea.context.v1.ContextService.SavePersona:input_type -> idea.context.v1.SavePersonaRequest
+	24, // 47: idea.context.v1.ContextService.DeletePersona:input_type -> idea.context.v1.DeletePersonaRequest
+	26, // 48: idea.context.v1.ContextService.ListSkills:input_type -> idea.context.v1.ListSkillsRequest
+	28, // 49: idea.context.v1.ContextService.GetSkill:input_type -> idea.context.v1.GetSkillRequest
+	30, // 50: idea.context.v1.ContextService.SaveSkill:input_type -> idea.context.v1.SaveSkillRequest
+	43, // 51: idea.context.v1.ContextService.ListRuleFiles:input_type -> idea.context.v1.ListRuleFilesRequest
+	32, // 52: idea.context.v1.ContextService.ListProfiles:input_type -> idea.context.v1.ListProfilesRequest
+	34, // 53: idea.context.v1.ContextService.GetProfile:input_type -> idea.context.v1.GetProfileRequest
+	40, // 54: idea.context.v1.ContextService.WatchDocuments:input_type -> idea.context.v1.WatchDocumentsRequest
+	36, // 55: idea.context.v1.ContextService.ComposeContext:input_type -> idea.context.v1.ComposeContextRequest
+	38, // 56: idea.context.v1.ContextService.RenderInjection:input_type -> idea.context.v1.RenderInjectionRequest
+	11, // 57: idea.context.v1.ContextService.GetSettings:output_type -> idea.context.v1.GetSettingsResponse
+	13, // 58: idea.context.v1.ContextService.SaveSettings:output_type -> idea.context.v1.SaveSettingsResponse
+	15, // 59: idea.context.v1.ContextService.GetRules:output_type -> idea.context.v1.GetRulesResponse
+	17, // 60: idea.context.v1.ContextService.SaveRules:output_type -> idea.context.v1.SaveRulesResponse
+	19, // 61: idea.context.v1.ContextService.ListPersonas:output_type -> idea.context.v1.ListPersonasResponse
+	21, // 62: idea.context.v1.ContextService.GetPersona:output_type -> idea.context.v1.GetPersonaResponse
+	23, // 63: idea.context.v1.ContextService.SavePersona:output_type -> idea.context.v1.SavePersonaResponse
+	25, // 64: idea.context.v1.ContextService.DeletePersona:output_type -> idea.context.v1.DeletePersonaResponse
+	27, // 65: idea.context.v1.ContextService.ListSkills:output_type -> idea.context.v1.ListSkillsResponse
+	29, // 66: idea.context.v1.ContextService.GetSkill:output_type -> idea.context.v1.GetSkillResponse
+	31, // 67: idea.context.v1.ContextService.SaveSkill:output_type -> idea.context.v1.SaveSkillResponse
+	44, // 68: idea.context.v1.ContextService.ListRuleFiles:output_type -> idea.context.v1.ListRuleFilesResponse
+	33, // 69: idea.context.v1.ContextService.ListProfiles:output_type -> idea.context.v1.ListProfilesResponse
+	35, // 70: idea.context.v1.ContextService.GetProfile:output_type -> idea.context.v1.GetProfileResponse
+	41, // 71: idea.context.v1.ContextService.WatchDocuments:output_type -> idea.context.v1.WatchDocumentsResponse
+	37, // 72: idea.context.v1.ContextService.ComposeContext:output_type -> idea.context.v1.ComposeContextResponse
+	39, // 73: idea.context.v1.ContextService.RenderInjection:output_type -> idea.context.v1.RenderInjectionResponse
+	57, // [57:74] is the sub-list for method output_type
+	40, // [40:57] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_idea_context_v1_context_proto_init() }
@@ -3480,7 +3665,7 @@ func file_idea_context_v1_context_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_context_v1_context_proto_rawDesc), len(file_idea_context_v1_context_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   44,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

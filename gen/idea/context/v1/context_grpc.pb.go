@@ -33,6 +33,7 @@ const (
 	ContextService_ListSkills_FullMethodName      = "/idea.context.v1.ContextService/ListSkills"
 	ContextService_GetSkill_FullMethodName        = "/idea.context.v1.ContextService/GetSkill"
 	ContextService_SaveSkill_FullMethodName       = "/idea.context.v1.ContextService/SaveSkill"
+	ContextService_ListRuleFiles_FullMethodName   = "/idea.context.v1.ContextService/ListRuleFiles"
 	ContextService_ListProfiles_FullMethodName    = "/idea.context.v1.ContextService/ListProfiles"
 	ContextService_GetProfile_FullMethodName      = "/idea.context.v1.ContextService/GetProfile"
 	ContextService_WatchDocuments_FullMethodName  = "/idea.context.v1.ContextService/WatchDocuments"
@@ -73,6 +74,10 @@ type ContextServiceClient interface {
 	GetSkill(ctx context.Context, in *GetSkillRequest, opts ...grpc.CallOption) (*GetSkillResponse, error)
 	// Creates or replaces a skill's SKILL.md.
 	SaveSkill(ctx context.Context, in *SaveSkillRequest, opts ...grpc.CallOption) (*SaveSkillResponse, error)
+	// Lists the files of a worktree whose text reaches agents as rules once the
+	// project is trusted, by path: CONTEXT.md and what it names, or without it
+	// the team's own rules file, personas and skills.
+	ListRuleFiles(ctx context.Context, in *ListRuleFilesRequest, opts ...grpc.CallOption) (*ListRuleFilesResponse, error)
 	// Lists the profiles: the CLIs ideai can start, and how.
 	ListProfiles(ctx context.Context, in *ListProfilesRequest, opts ...grpc.CallOption) (*ListProfilesResponse, error)
 	// Gets one profile.
@@ -213,6 +218,16 @@ func (c *contextServiceClient) SaveSkill(ctx context.Context, in *SaveSkillReque
 	return out, nil
 }
 
+func (c *contextServiceClient) ListRuleFiles(ctx context.Context, in *ListRuleFilesRequest, opts ...grpc.CallOption) (*ListRuleFilesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRuleFilesResponse)
+	err := c.cc.Invoke(ctx, ContextService_ListRuleFiles_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) ListProfiles(ctx context.Context, in *ListProfilesRequest, opts ...grpc.CallOption) (*ListProfilesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListProfilesResponse)
@@ -305,6 +320,10 @@ type ContextServiceServer interface {
 	GetSkill(context.Context, *GetSkillRequest) (*GetSkillResponse, error)
 	// Creates or replaces a skill's SKILL.md.
 	SaveSkill(context.Context, *SaveSkillRequest) (*SaveSkillResponse, error)
+	// Lists the files of a worktree whose text reaches agents as rules once the
+	// project is trusted, by path: CONTEXT.md and what it names, or without it
+	// the team's own rules file, personas and skills.
+	ListRuleFiles(context.Context, *ListRuleFilesRequest) (*ListRuleFilesResponse, error)
 	// Lists the profiles: the CLIs ideai can start, and how.
 	ListProfiles(context.Context, *ListProfilesRequest) (*ListProfilesResponse, error)
 	// Gets one profile.
@@ -367,6 +386,9 @@ func (UnimplementedContextServiceServer) GetSkill(context.Context, *GetSkillRequ
 }
 func (UnimplementedContextServiceServer) SaveSkill(context.Context, *SaveSkillRequest) (*SaveSkillResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SaveSkill not implemented")
+}
+func (UnimplementedContextServiceServer) ListRuleFiles(context.Context, *ListRuleFilesRequest) (*ListRuleFilesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRuleFiles not implemented")
 }
 func (UnimplementedContextServiceServer) ListProfiles(context.Context, *ListProfilesRequest) (*ListProfilesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListProfiles not implemented")
@@ -602,6 +624,24 @@ func _ContextService_SaveSkill_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_ListRuleFiles_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRuleFilesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).ListRuleFiles(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_ListRuleFiles_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).ListRuleFiles(ctx, req.(*ListRuleFilesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_ListProfiles_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListProfilesRequest)
 	if err := dec(in); err != nil {
@@ -735,6 +775,10 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SaveSkill",
 			Handler:    _ContextService_SaveSkill_Handler,
+		},
+		{
+			MethodName: "ListRuleFiles",
+			Handler:    _ContextService_ListRuleFiles_Handler,
 		},
 		{
 			MethodName: "ListProfiles",
