@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	"github.com/idea-ide/ideai/host"
 	"github.com/idea-ide/ideai/internal/fault"
@@ -122,16 +121,16 @@ func (a *app) runLaunch(ctx context.Context, profileID string, args []string) er
 		return err
 	}
 	defer s.close()
-	at, err := a.launchPlace(ctx, s)
+	at, err := a.placeOrNew(ctx, s, a.launch.dryRun)
 	if err != nil {
 		return err
 	}
 	req.ProjectId, req.WorktreeId = at.project, at.worktree
-	if err := a.completeRequest(ctx, s, at, req); err != nil {
-		return err
-	}
 	if a.askTrust(ctx, s, at); ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err := a.completeRequest(ctx, s, at, req); err != nil {
+		return err
 	}
 	r, err := s.launcher.PrepareLaunch(ctx, req)
 	if err != nil {
@@ -180,20 +179,6 @@ func (a *app) launchRequest(profileID string, args []string) (*launcherv1.Prepar
 
 func newLaunchID() string {
 	return time.Now().UTC().Format("20060102-150405-") + strings.ReplaceAll(uuid.NewString(), "-", "")[:8]
-}
-
-// launchPlace finds the project of the current folder, and registers it when
-// nobody did so far, unless nothing is to be written.
-func (a *app) launchPlace(ctx context.Context, s *session) (place, error) {
-	at, err := a.place(ctx, s)
-	if fault.ReasonOf(err) != fault.ProjectNotFound || a.flags.project != "" || a.launch.dryRun {
-		return at, err
-	}
-	r, err := register(ctx, s, ".", "")
-	if err != nil {
-		return place{}, err
-	}
-	return place{project: r.GetProject().GetProjectId(), worktree: r.GetWorktreeId(), info: r.GetProject()}, nil
 }
 
 // completeRequest chooses the profile and adds what this machine knows.
@@ -253,23 +238,16 @@ func (a *app) factsWithout(binary string) (*launcherv1.Host, error) {
 	}, nil
 }
 
-// chooseProfile is the agent's own profile, else the first CLI installed.
+// chooseProfile is the profile that the server chooses for an agent, else the
+// first CLI installed. What a project says of it counts once it is trusted,
+// which is the server's to know.
 func (a *app) chooseProfile(ctx context.Context, s *session, at place, agent string) (string, error) {
-	if agent == "" {
-		r, err := s.context.GetSettings(ctx, &contextv1.GetSettingsRequest{ProjectId: at.project, WorktreeId: at.worktree})
-		if err != nil {
-			return "", err
-		}
-		agent = r.GetSettings().GetDefaultAgent()
+	r, err := s.launcher.PreviewContext(ctx, &launcherv1.PreviewContextRequest{ProjectId: at.project, WorktreeId: at.worktree, AgentId: agent})
+	if err == nil {
+		return r.GetProfileId(), nil
 	}
-	if agent != "" {
-		r, err := getPersona(ctx, s, at, agent)
-		if p := r.GetPersona(); err == nil && p.GetProfileId() != "" {
-			return p.GetProfileId(), nil
-		}
-		if err != nil && fault.ReasonOf(err) != fault.PersonaNotFound {
-			return "", err
-		}
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || f.Fields[0].Path != "profile_id" {
+		return "", err
 	}
 	var missing error
 	for _, id := range profileIDs() {

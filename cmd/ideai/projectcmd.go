@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,9 @@ func (a *app) projectDetails(r *launcherv1.ResolveProjectResponse) {
 	p := r.GetProject()
 	a.say("%s in %s", p.GetProjectId(), p.GetRoot())
 	a.say("trusted: %s", a.yesNo(p.GetTrusted()))
+	if names := p.GetAliases(); len(names) > 0 {
+		a.say("also called: %s", strings.Join(names, ", "))
+	}
 	rows := make([][]any, 0, len(p.GetWorktrees()))
 	for _, w := range p.GetWorktrees() {
 		rows = append(rows, []any{w.GetWorktreeId(), w.GetBranch(), w.GetRoot()})

@@ -66,18 +66,34 @@ func (a *app) place(ctx context.Context, s *session) (place, error) {
 	return p, nil
 }
 
+// placeOrNew is place for commands that begin with a project: one that nobody
+// registered so far is registered, a folder that nothing marks as a source tree
+// when the person says so. With dry nothing is registered.
+func (a *app) placeOrNew(ctx context.Context, s *session, dry bool) (place, error) {
+	at, err := a.place(ctx, s)
+	if fault.ReasonOf(err) != fault.ProjectNotFound || a.flags.project != "" || dry {
+		return at, err
+	}
+	dir, err2 := os.Getwd()
+	if err2 != nil {
+		return place{}, err2
+	}
+	root, marked := markedRoot(dir)
+	if !marked && !a.ask("make %s a project?", root) {
+		return place{}, err
+	}
+	if _, err := register(ctx, s, root, ""); err != nil {
+		return place{}, err
+	}
+	return a.place(ctx, s)
+}
+
 func (a *app) namedPlace(ctx context.Context, s *session) (place, error) {
-	all, err := allProjects(ctx, s)
+	r, err := s.launcher.GetProject(ctx, &launcherv1.GetProjectRequest{ProjectId: a.flags.project})
 	if err != nil {
 		return place{}, err
 	}
-	for _, p := range all.GetProjects() {
-		if p.GetProjectId() == a.flags.project {
-			return place{project: p.GetProjectId(), worktree: a.flags.worktree, info: p}, nil
-		}
-	}
-	return place{}, fault.New(fault.ProjectNotFound, fault.Meta{"project": a.flags.project},
-		"no project %s is registered; `ideai project list` shows them", a.flags.project)
+	return place{project: r.GetProject().GetProjectId(), worktree: a.flags.worktree, info: r.GetProject()}, nil
 }
 
 // root is the worktree's folder as the server sees it, "" for an agent.

@@ -12,8 +12,12 @@ func (a *app) trustCommand() *cobra.Command {
 	var yes, revoke bool
 	cmd := &cobra.Command{
 		Use: "trust", Short: "Trust this project's rules, personas and skills", Args: cobra.NoArgs,
-		Long: "Lists the files of this project that speak to agents as rules, and asks whether to use them.\nUntil then agents are started without them.",
-		RunE: a.withPlace(func(cmd *cobra.Command, s *session, at place, _ []string) error {
+		Long: "Lists the files of this project that speak to agents as rules, and asks whether to use them.\nUntil then agents are started without them. A source tree that is no project yet becomes one.",
+		RunE: a.withSession(func(cmd *cobra.Command, s *session, _ []string) error {
+			at, err := a.placeOrNew(cmd.Context(), s, revoke)
+			if err != nil {
+				return err
+			}
 			if revoke {
 				r, err := setTrust(cmd.Context(), s, at, false)
 				if err != nil {

@@ -108,7 +108,7 @@ func (r *Registry) Get(id string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	claims := slices.DeleteFunc(all, func(p Project) bool { return !claimsAlias(p, id) })
+	claims := slices.DeleteFunc(all, func(p Project) bool { return !slices.Contains(p.Aliases(), id) })
 	switch len(claims) {
 	case 0:
 		return Project{}, fault.New(fault.ProjectNotFound, fault.Meta{"project": id}, "no project %s is registered; run `ideai init` in its folder", id)
@@ -119,14 +119,17 @@ func (r *Registry) Get(id string) (Project, error) {
 		"the alias %s is claimed by both %s and %s; use their own ids", id, claims[0].ID, claims[1].ID)
 }
 
-// claimsAlias reports whether a project's own settings claim an alias. Settings
-// that cannot be read claim nothing.
-func claimsAlias(p Project, alias string) bool {
+// Aliases returns the other names that a project's own settings claim, none
+// when they cannot be read.
+func (p Project) Aliases() []string {
 	if p.Problem != "" {
-		return false
+		return nil
 	}
 	n, err := readNames(p.Root)
-	return err == nil && slices.Contains(n.Aliases, alias)
+	if err != nil {
+		return nil
+	}
+	return n.Aliases
 }
 
 // Resolve returns the registered project of a path anywhere inside it, and the

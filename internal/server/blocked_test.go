@@ -136,7 +136,7 @@ func projectMethods(t *testing.T) []protoreflect.MethodDescriptor {
 	var out []protoreflect.MethodDescriptor
 	for _, full := range servertest.Methods() {
 		m := methodOf(t, full)
-		if m.Input().Fields().ByName("project_id") != nil && !slices.Contains([]protoreflect.Name{"RegisterProject", "UnregisterProject", "SetTrust"}, m.Name()) {
+		if m.Input().Fields().ByName("project_id") != nil && !slices.Contains([]protoreflect.Name{"RegisterProject", "GetProject", "UnregisterProject", "SetTrust"}, m.Name()) {
 			out = append(out, m)
 		}
 	}

@@ -214,16 +214,19 @@ func languageOf(locale string) string {
 }
 
 // PreviewContext composes the effective context of an agent as a launch would.
-func (s *Service) PreviewContext(ctx context.Context, req *launcherv1.PreviewContextRequest) (*contextv1.EffectiveContext, []*launcherv1.Warning, error) {
+func (s *Service) PreviewContext(ctx context.Context, req *launcherv1.PreviewContextRequest) (*launcherv1.PreviewContextResponse, error) {
 	if err := s.enter(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p, w, err := s.worktree(req.GetProjectId(), req.GetWorktreeId())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	g, err := s.gather(ctx, ask{
 		project: p, worktree: w, agent: req.GetAgentId(), profile: req.GetProfileId(), task: req.GetTask(), locale: req.GetLocale(),
 	})
-	return g.context, g.warnings, err
+	if err != nil {
+		return nil, err
+	}
+	return &launcherv1.PreviewContextResponse{Context: g.context, Warnings: g.warnings, ProfileId: g.profile.ID}, nil
 }

@@ -42,6 +42,18 @@ func (s *Service) RegisterProject(ctx context.Context, path, wantID string) (*la
 	return &launcherv1.RegisterProjectResponse{Project: p, WorktreeId: done.Worktree, Created: done.Created}, nil
 }
 
+// GetProject returns the project of an id or an alias.
+func (s *Service) GetProject(ctx context.Context, id string) (*launcherv1.Project, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	p, err := s.deps.Projects.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.describe(ctx, p)
+}
+
 // UnregisterProject forgets a project and the trust in it. Its files stay.
 func (s *Service) UnregisterProject(ctx context.Context, id string) error {
 	if err := s.enter(); err != nil {
@@ -81,8 +93,11 @@ func (s *Service) ListProjects(ctx context.Context, size int32, token string) ([
 	return out, next, nil
 }
 
-// maxWorktrees bounds what is shown of a project; more can be worked in.
-const maxWorktrees = 256
+// Bounds of what is shown of a project; more can be worked in.
+const (
+	maxWorktrees = 256
+	maxAliases   = 64
+)
 
 func (s *Service) describe(ctx context.Context, p project.Project) (*launcherv1.Project, error) {
 	trust, err := s.readTrust(ctx, p)
@@ -90,6 +105,8 @@ func (s *Service) describe(ctx context.Context, p project.Project) (*launcherv1.
 		return nil, err
 	}
 	out := &launcherv1.Project{ProjectId: p.ID, Root: p.Root, Trusted: trust.Trusted, Problem: p.Problem}
+	aliases := p.Aliases()
+	out.Aliases = aliases[:min(len(aliases), maxAliases)]
 	for _, w := range p.Worktrees[:min(len(p.Worktrees), maxWorktrees)] {
 		out.Worktrees = append(out.Worktrees, &launcherv1.Worktree{WorktreeId: w.ID, Root: w.Root, Branch: w.Branch})
 	}

@@ -43,6 +43,14 @@ func (s *server) RegisterProject(ctx context.Context, req *launcherv1.RegisterPr
 	return s.service.RegisterProject(ctx, req.GetPath(), req.GetProjectId())
 }
 
+func (s *server) GetProject(ctx context.Context, req *launcherv1.GetProjectRequest) (*launcherv1.GetProjectResponse, error) {
+	p, err := s.service.GetProject(ctx, req.GetProjectId())
+	if err != nil {
+		return nil, err
+	}
+	return &launcherv1.GetProjectResponse{Project: p}, nil
+}
+
 func (s *server) UnregisterProject(ctx context.Context, req *launcherv1.UnregisterProjectRequest) (*launcherv1.UnregisterProjectResponse, error) {
 	if err := s.service.UnregisterProject(ctx, req.GetProjectId()); err != nil {
 		return nil, err
@@ -83,11 +91,7 @@ func (s *server) PrepareLaunch(ctx context.Context, req *launcherv1.PrepareLaunc
 }
 
 func (s *server) PreviewContext(ctx context.Context, req *launcherv1.PreviewContextRequest) (*launcherv1.PreviewContextResponse, error) {
-	composed, warnings, err := s.service.PreviewContext(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	return &launcherv1.PreviewContextResponse{Context: composed, Warnings: warnings}, nil
+	return s.service.PreviewContext(ctx, req)
 }
 
 func (s *server) AttachLaunch(req *launcherv1.AttachLaunchRequest, stream grpc.ServerStreamingServer[launcherv1.AttachLaunchResponse]) error {

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"ProjectFaults":    testProjectFaults,
 		"Worktrees":        testWorktrees,
 		"Trust":            testTrust,
+		"Aliases":          testAliases,
 		"Plan":             testPlan,
 		"PlanKinds":        testPlanKinds,
 		"PlanFaults":       testPlanFaults,

@@ -242,6 +242,9 @@ func testPreview(t *testing.T, s *suite) {
 			t.Error("the context's file is empty")
 		}
 	}
+	if resp.GetProfileId() != "claude" {
+		t.Errorf("composed for %q", resp.GetProfileId())
+	}
 	_, err = s.Owner.PreviewContext(s.ctx, &launcherv1.PreviewContextRequest{ProjectId: p.id})
 	s.fails(err, fault.InvalidField, "name one")
 	_, err = s.Owner.PreviewContext(s.ctx, &launcherv1.PreviewContextRequest{ProjectId: "none", ProfileId: "claude"})

@@ -147,6 +147,10 @@ func testAgentIsConfined(t *testing.T, s *suite) {
 			_, err := agent.RegisterProject(s.ctx, &launcherv1.RegisterProjectRequest{Path: p.root})
 			return err
 		},
+		"get project": func() error {
+			_, err := agent.GetProject(s.ctx, &launcherv1.GetProjectRequest{ProjectId: p.id})
+			return err
+		},
 		"unregister": func() error {
 			_, err := agent.UnregisterProject(s.ctx, &launcherv1.UnregisterProjectRequest{ProjectId: p.id})
 			return err

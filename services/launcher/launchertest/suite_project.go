@@ -203,3 +203,21 @@ func testTrust(t *testing.T, s *suite) {
 		t.Errorf("got %v %v", other, err)
 	}
 }
+
+func testAliases(t *testing.T, s *suite) {
+	p := s.project("shop")
+	if err := os.MkdirAll(filepath.Join(p.root, ".ideai"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.root, ".ideai", "project.yaml"), []byte("aliases: [store, old-shop]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{p.id, "store", "old-shop"} {
+		resp, err := s.Owner.GetProject(s.ctx, &launcherv1.GetProjectRequest{ProjectId: name})
+		if got := resp.GetProject(); err != nil || got.GetProjectId() != p.id || len(got.GetAliases()) != 2 || got.GetRoot() != p.root {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	_, err := s.Owner.GetProject(s.ctx, &launcherv1.GetProjectRequest{ProjectId: "none"})
+	s.fails(err, fault.ProjectNotFound, "none")
+}

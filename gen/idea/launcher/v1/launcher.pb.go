@@ -108,6 +108,8 @@ const (
 	WarningKind_WARNING_KIND_NO_PERSONA WarningKind = 7
 	// The CLI is not given ideai's tools.
 	WarningKind_WARNING_KIND_NO_TOOLS WarningKind = 8
+	// A change is larger than the CLI shows to a running session.
+	WarningKind_WARNING_KIND_LARGE_CHANGE WarningKind = 9
 )
 
 // Enum value maps for WarningKind.
@@ -121,6 +123,7 @@ var (
 		5: "WARNING_KIND_FROZEN_CONTEXT",
 		7: "WARNING_KIND_NO_PERSONA",
 		8: "WARNING_KIND_NO_TOOLS",
+		9: "WARNING_KIND_LARGE_CHANGE",
 	}
 	WarningKind_value = map[string]int32{
 		"WARNING_KIND_UNSPECIFIED":          0,
@@ -131,6 +134,7 @@ var (
 		"WARNING_KIND_FROZEN_CONTEXT":       5,
 		"WARNING_KIND_NO_PERSONA":           7,
 		"WARNING_KIND_NO_TOOLS":             8,
+		"WARNING_KIND_LARGE_CHANGE":         9,
 	}
 )
 
@@ -582,7 +586,10 @@ type Project struct {
 	// True when the person trusts it.
 	Trusted bool `protobuf:"varint,4,opt,name=trusted,proto3" json:"trusted,omitempty"`
 	// Why it cannot be used now, with what to do; empty when it can.
-	Problem       string `protobuf:"bytes,5,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,5,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Other names of it, from its project.yaml. They stand for the id in every
+	// request, unless a project has that id.
+	Aliases       []string `protobuf:"bytes,6,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -650,6 +657,13 @@ func (x *Project) GetProblem() string {
 		return x.Problem
 	}
 	return ""
+}
+
+func (x *Project) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
 }
 
 // Worktree is one checkout of a project.
@@ -936,6 +950,98 @@ func (x *RegisterProjectResponse) GetCreated() bool {
 	return false
 }
 
+// GetProjectRequest names a project.
+type GetProjectRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id, or an alias.
+	ProjectId     string `protobuf:"bytes,1,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetProjectRequest) Reset() {
+	*x = GetProjectRequest{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProjectRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProjectRequest) ProtoMessage() {}
+
+func (x *GetProjectRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProjectRequest.ProtoReflect.Descriptor instead.
+func (*GetProjectRequest) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetProjectRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
+}
+
+// GetProjectResponse has the project.
+type GetProjectResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The project.
+	Project       *Project `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetProjectResponse) Reset() {
+	*x = GetProjectResponse{}
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProjectResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProjectResponse) ProtoMessage() {}
+
+func (x *GetProjectResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProjectResponse.ProtoReflect.Descriptor instead.
+func (*GetProjectResponse) Descriptor() ([]byte, []int) {
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *GetProjectResponse) GetProject() *Project {
+	if x != nil {
+		return x.Project
+	}
+	return nil
+}
+
 // UnregisterProjectRequest names a project.
 type UnregisterProjectRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -947,7 +1053,7 @@ type UnregisterProjectRequest struct {
 
 func (x *UnregisterProjectRequest) Reset() {
 	*x = UnregisterProjectRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[10]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1065,7 @@ func (x *UnregisterProjectRequest) String() string {
 func (*UnregisterProjectRequest) ProtoMessage() {}
 
 func (x *UnregisterProjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[10]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1078,7 @@ func (x *UnregisterProjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnregisterProjectRequest.ProtoReflect.Descriptor instead.
 func (*UnregisterProjectRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{10}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UnregisterProjectRequest) GetProjectId() string {
@@ -991,7 +1097,7 @@ type UnregisterProjectResponse struct {
 
 func (x *UnregisterProjectResponse) Reset() {
 	*x = UnregisterProjectResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[11]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1109,7 @@ func (x *UnregisterProjectResponse) String() string {
 func (*UnregisterProjectResponse) ProtoMessage() {}
 
 func (x *UnregisterProjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[11]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1122,7 @@ func (x *UnregisterProjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnregisterProjectResponse.ProtoReflect.Descriptor instead.
 func (*UnregisterProjectResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{11}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{13}
 }
 
 // ListProjectsRequest asks for a page of projects.
@@ -1032,7 +1138,7 @@ type ListProjectsRequest struct {
 
 func (x *ListProjectsRequest) Reset() {
 	*x = ListProjectsRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[12]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1044,7 +1150,7 @@ func (x *ListProjectsRequest) String() string {
 func (*ListProjectsRequest) ProtoMessage() {}
 
 func (x *ListProjectsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[12]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1057,7 +1163,7 @@ func (x *ListProjectsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProjectsRequest.ProtoReflect.Descriptor instead.
 func (*ListProjectsRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{12}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListProjectsRequest) GetPageSize() int32 {
@@ -1087,7 +1193,7 @@ type ListProjectsResponse struct {
 
 func (x *ListProjectsResponse) Reset() {
 	*x = ListProjectsResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[13]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1205,7 @@ func (x *ListProjectsResponse) String() string {
 func (*ListProjectsResponse) ProtoMessage() {}
 
 func (x *ListProjectsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[13]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1218,7 @@ func (x *ListProjectsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListProjectsResponse.ProtoReflect.Descriptor instead.
 func (*ListProjectsResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{13}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListProjectsResponse) GetProjects() []*Project {
@@ -1146,7 +1252,7 @@ type Trust struct {
 
 func (x *Trust) Reset() {
 	*x = Trust{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[14]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1264,7 @@ func (x *Trust) String() string {
 func (*Trust) ProtoMessage() {}
 
 func (x *Trust) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[14]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1277,7 @@ func (x *Trust) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trust.ProtoReflect.Descriptor instead.
 func (*Trust) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{14}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Trust) GetTrusted() bool {
@@ -1217,7 +1323,7 @@ type TrustFile struct {
 
 func (x *TrustFile) Reset() {
 	*x = TrustFile{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[15]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1335,7 @@ func (x *TrustFile) String() string {
 func (*TrustFile) ProtoMessage() {}
 
 func (x *TrustFile) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[15]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1348,7 @@ func (x *TrustFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustFile.ProtoReflect.Descriptor instead.
 func (*TrustFile) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{15}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TrustFile) GetPath() string {
@@ -1279,7 +1385,7 @@ type GetTrustRequest struct {
 
 func (x *GetTrustRequest) Reset() {
 	*x = GetTrustRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[16]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1291,7 +1397,7 @@ func (x *GetTrustRequest) String() string {
 func (*GetTrustRequest) ProtoMessage() {}
 
 func (x *GetTrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[16]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1304,7 +1410,7 @@ func (x *GetTrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrustRequest.ProtoReflect.Descriptor instead.
 func (*GetTrustRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{16}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetTrustRequest) GetProjectId() string {
@@ -1332,7 +1438,7 @@ type GetTrustResponse struct {
 
 func (x *GetTrustResponse) Reset() {
 	*x = GetTrustResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[17]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1344,7 +1450,7 @@ func (x *GetTrustResponse) String() string {
 func (*GetTrustResponse) ProtoMessage() {}
 
 func (x *GetTrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[17]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1357,7 +1463,7 @@ func (x *GetTrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrustResponse.ProtoReflect.Descriptor instead.
 func (*GetTrustResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{17}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetTrustResponse) GetTrust() *Trust {
@@ -1380,7 +1486,7 @@ type SetTrustRequest struct {
 
 func (x *SetTrustRequest) Reset() {
 	*x = SetTrustRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[18]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1498,7 @@ func (x *SetTrustRequest) String() string {
 func (*SetTrustRequest) ProtoMessage() {}
 
 func (x *SetTrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[18]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1511,7 @@ func (x *SetTrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTrustRequest.ProtoReflect.Descriptor instead.
 func (*SetTrustRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{18}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SetTrustRequest) GetProjectId() string {
@@ -1433,7 +1539,7 @@ type SetTrustResponse struct {
 
 func (x *SetTrustResponse) Reset() {
 	*x = SetTrustResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[19]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1445,7 +1551,7 @@ func (x *SetTrustResponse) String() string {
 func (*SetTrustResponse) ProtoMessage() {}
 
 func (x *SetTrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[19]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1458,7 +1564,7 @@ func (x *SetTrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTrustResponse.ProtoReflect.Descriptor instead.
 func (*SetTrustResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{19}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SetTrustResponse) GetTrust() *Trust {
@@ -1511,7 +1617,7 @@ type Host struct {
 
 func (x *Host) Reset() {
 	*x = Host{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[20]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1523,7 +1629,7 @@ func (x *Host) String() string {
 func (*Host) ProtoMessage() {}
 
 func (x *Host) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[20]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1536,7 +1642,7 @@ func (x *Host) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Host.ProtoReflect.Descriptor instead.
 func (*Host) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{20}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Host) GetOs() string {
@@ -1659,7 +1765,7 @@ type Proof struct {
 
 func (x *Proof) Reset() {
 	*x = Proof{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +1777,7 @@ func (x *Proof) String() string {
 func (*Proof) ProtoMessage() {}
 
 func (x *Proof) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[21]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +1790,7 @@ func (x *Proof) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proof.ProtoReflect.Descriptor instead.
 func (*Proof) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{21}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Proof) GetKind() v1.LaunchKind {
@@ -1778,7 +1884,7 @@ type PrepareLaunchRequest struct {
 
 func (x *PrepareLaunchRequest) Reset() {
 	*x = PrepareLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1896,7 @@ func (x *PrepareLaunchRequest) String() string {
 func (*PrepareLaunchRequest) ProtoMessage() {}
 
 func (x *PrepareLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[22]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1909,7 @@ func (x *PrepareLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareLaunchRequest.ProtoReflect.Descriptor instead.
 func (*PrepareLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{22}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PrepareLaunchRequest) GetProjectId() string {
@@ -1936,7 +2042,7 @@ type PrepareLaunchResponse struct {
 
 func (x *PrepareLaunchResponse) Reset() {
 	*x = PrepareLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1948,7 +2054,7 @@ func (x *PrepareLaunchResponse) String() string {
 func (*PrepareLaunchResponse) ProtoMessage() {}
 
 func (x *PrepareLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[23]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1961,7 +2067,7 @@ func (x *PrepareLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareLaunchResponse.ProtoReflect.Descriptor instead.
 func (*PrepareLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{23}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PrepareLaunchResponse) GetPlan() *LaunchPlan {
@@ -2032,7 +2138,7 @@ type LaunchPlan struct {
 
 func (x *LaunchPlan) Reset() {
 	*x = LaunchPlan{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2150,7 @@ func (x *LaunchPlan) String() string {
 func (*LaunchPlan) ProtoMessage() {}
 
 func (x *LaunchPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[24]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2163,7 @@ func (x *LaunchPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchPlan.ProtoReflect.Descriptor instead.
 func (*LaunchPlan) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{24}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LaunchPlan) GetLaunchId() string {
@@ -2244,7 +2350,7 @@ type Identity struct {
 
 func (x *Identity) Reset() {
 	*x = Identity{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2362,7 @@ func (x *Identity) String() string {
 func (*Identity) ProtoMessage() {}
 
 func (x *Identity) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[25]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2375,7 @@ func (x *Identity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Identity.ProtoReflect.Descriptor instead.
 func (*Identity) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{25}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Identity) GetProjectId() string {
@@ -2347,7 +2453,7 @@ type InjectionReport struct {
 
 func (x *InjectionReport) Reset() {
 	*x = InjectionReport{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2359,7 +2465,7 @@ func (x *InjectionReport) String() string {
 func (*InjectionReport) ProtoMessage() {}
 
 func (x *InjectionReport) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[26]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2372,7 +2478,7 @@ func (x *InjectionReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectionReport.ProtoReflect.Descriptor instead.
 func (*InjectionReport) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{26}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InjectionReport) GetStrategy() v1.Strategy {
@@ -2446,7 +2552,7 @@ type McpServer struct {
 
 func (x *McpServer) Reset() {
 	*x = McpServer{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2564,7 @@ func (x *McpServer) String() string {
 func (*McpServer) ProtoMessage() {}
 
 func (x *McpServer) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[27]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2471,7 +2577,7 @@ func (x *McpServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
 func (*McpServer) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{27}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *McpServer) GetName() string {
@@ -2508,7 +2614,7 @@ type ExpectedDialog struct {
 
 func (x *ExpectedDialog) Reset() {
 	*x = ExpectedDialog{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2626,7 @@ func (x *ExpectedDialog) String() string {
 func (*ExpectedDialog) ProtoMessage() {}
 
 func (x *ExpectedDialog) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[28]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2639,7 @@ func (x *ExpectedDialog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedDialog.ProtoReflect.Descriptor instead.
 func (*ExpectedDialog) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{28}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExpectedDialog) GetKind() DialogKind {
@@ -2567,7 +2673,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2579,7 +2685,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[29]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2592,7 +2698,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{29}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Warning) GetKind() WarningKind {
@@ -2644,7 +2750,7 @@ type PreviewContextRequest struct {
 
 func (x *PreviewContextRequest) Reset() {
 	*x = PreviewContextRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2656,7 +2762,7 @@ func (x *PreviewContextRequest) String() string {
 func (*PreviewContextRequest) ProtoMessage() {}
 
 func (x *PreviewContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[30]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2669,7 +2775,7 @@ func (x *PreviewContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewContextRequest.ProtoReflect.Descriptor instead.
 func (*PreviewContextRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{30}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PreviewContextRequest) GetProjectId() string {
@@ -2720,14 +2826,17 @@ type PreviewContextResponse struct {
 	// The effective context.
 	Context *v11.EffectiveContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// What is degraded or worth knowing.
-	Warnings      []*Warning `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*Warning `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// The profile it was composed for: the one asked for, else the persona's
+	// when the project is trusted.
+	ProfileId     string `protobuf:"bytes,3,opt,name=profile_id,json=profileId,proto3" json:"profile_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PreviewContextResponse) Reset() {
 	*x = PreviewContextResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +2848,7 @@ func (x *PreviewContextResponse) String() string {
 func (*PreviewContextResponse) ProtoMessage() {}
 
 func (x *PreviewContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[31]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +2861,7 @@ func (x *PreviewContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewContextResponse.ProtoReflect.Descriptor instead.
 func (*PreviewContextResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{31}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PreviewContextResponse) GetContext() *v11.EffectiveContext {
@@ -2769,6 +2878,13 @@ func (x *PreviewContextResponse) GetWarnings() []*Warning {
 	return nil
 }
 
+func (x *PreviewContextResponse) GetProfileId() string {
+	if x != nil {
+		return x.ProfileId
+	}
+	return ""
+}
+
 // AttachLaunchRequest names a launch.
 type AttachLaunchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2782,7 +2898,7 @@ type AttachLaunchRequest struct {
 
 func (x *AttachLaunchRequest) Reset() {
 	*x = AttachLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +2910,7 @@ func (x *AttachLaunchRequest) String() string {
 func (*AttachLaunchRequest) ProtoMessage() {}
 
 func (x *AttachLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[32]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +2923,7 @@ func (x *AttachLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachLaunchRequest.ProtoReflect.Descriptor instead.
 func (*AttachLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{32}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AttachLaunchRequest) GetProjectId() string {
@@ -2835,7 +2951,7 @@ type AttachLaunchResponse struct {
 
 func (x *AttachLaunchResponse) Reset() {
 	*x = AttachLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2847,7 +2963,7 @@ func (x *AttachLaunchResponse) String() string {
 func (*AttachLaunchResponse) ProtoMessage() {}
 
 func (x *AttachLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[33]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2860,7 +2976,7 @@ func (x *AttachLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachLaunchResponse.ProtoReflect.Descriptor instead.
 func (*AttachLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{33}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AttachLaunchResponse) GetLaunchId() string {
@@ -2891,7 +3007,7 @@ type ReportLaunchRequest struct {
 
 func (x *ReportLaunchRequest) Reset() {
 	*x = ReportLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +3019,7 @@ func (x *ReportLaunchRequest) String() string {
 func (*ReportLaunchRequest) ProtoMessage() {}
 
 func (x *ReportLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[34]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +3032,7 @@ func (x *ReportLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportLaunchRequest.ProtoReflect.Descriptor instead.
 func (*ReportLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{34}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ReportLaunchRequest) GetProjectId() string {
@@ -3006,7 +3122,7 @@ type LaunchStarted struct {
 
 func (x *LaunchStarted) Reset() {
 	*x = LaunchStarted{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3134,7 @@ func (x *LaunchStarted) String() string {
 func (*LaunchStarted) ProtoMessage() {}
 
 func (x *LaunchStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[35]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3147,7 @@ func (x *LaunchStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStarted.ProtoReflect.Descriptor instead.
 func (*LaunchStarted) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{35}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LaunchStarted) GetPid() int64 {
@@ -3061,7 +3177,7 @@ type LaunchExited struct {
 
 func (x *LaunchExited) Reset() {
 	*x = LaunchExited{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3073,7 +3189,7 @@ func (x *LaunchExited) String() string {
 func (*LaunchExited) ProtoMessage() {}
 
 func (x *LaunchExited) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[36]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3086,7 +3202,7 @@ func (x *LaunchExited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchExited.ProtoReflect.Descriptor instead.
 func (*LaunchExited) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{36}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *LaunchExited) GetExitCode() int32 {
@@ -3114,7 +3230,7 @@ type LaunchRefreshed struct {
 
 func (x *LaunchRefreshed) Reset() {
 	*x = LaunchRefreshed{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3126,7 +3242,7 @@ func (x *LaunchRefreshed) String() string {
 func (*LaunchRefreshed) ProtoMessage() {}
 
 func (x *LaunchRefreshed) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[37]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3139,7 +3255,7 @@ func (x *LaunchRefreshed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchRefreshed.ProtoReflect.Descriptor instead.
 func (*LaunchRefreshed) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{37}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LaunchRefreshed) GetContextDigest() string {
@@ -3158,7 +3274,7 @@ type ReportLaunchResponse struct {
 
 func (x *ReportLaunchResponse) Reset() {
 	*x = ReportLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3170,7 +3286,7 @@ func (x *ReportLaunchResponse) String() string {
 func (*ReportLaunchResponse) ProtoMessage() {}
 
 func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[38]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3183,7 +3299,7 @@ func (x *ReportLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportLaunchResponse.ProtoReflect.Descriptor instead.
 func (*ReportLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{38}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
 }
 
 // Launch is the record of one launch: what was sent and why, inputs by digest.
@@ -3230,7 +3346,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3242,7 +3358,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[39]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3255,7 +3371,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{39}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Launch) GetLaunchId() string {
@@ -3392,7 +3508,7 @@ type Refresh struct {
 
 func (x *Refresh) Reset() {
 	*x = Refresh{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3404,7 +3520,7 @@ func (x *Refresh) String() string {
 func (*Refresh) ProtoMessage() {}
 
 func (x *Refresh) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[40]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3417,7 +3533,7 @@ func (x *Refresh) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refresh.ProtoReflect.Descriptor instead.
 func (*Refresh) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{40}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Refresh) GetContextDigest() string {
@@ -3456,7 +3572,7 @@ type LaunchFile struct {
 
 func (x *LaunchFile) Reset() {
 	*x = LaunchFile{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3468,7 +3584,7 @@ func (x *LaunchFile) String() string {
 func (*LaunchFile) ProtoMessage() {}
 
 func (x *LaunchFile) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[41]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3481,7 +3597,7 @@ func (x *LaunchFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchFile.ProtoReflect.Descriptor instead.
 func (*LaunchFile) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{41}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *LaunchFile) GetPath() string {
@@ -3518,7 +3634,7 @@ type GetLaunchRequest struct {
 
 func (x *GetLaunchRequest) Reset() {
 	*x = GetLaunchRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +3646,7 @@ func (x *GetLaunchRequest) String() string {
 func (*GetLaunchRequest) ProtoMessage() {}
 
 func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[42]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3659,7 @@ func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchRequest.ProtoReflect.Descriptor instead.
 func (*GetLaunchRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{42}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetLaunchRequest) GetProjectId() string {
@@ -3571,7 +3687,7 @@ type GetLaunchResponse struct {
 
 func (x *GetLaunchResponse) Reset() {
 	*x = GetLaunchResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3583,7 +3699,7 @@ func (x *GetLaunchResponse) String() string {
 func (*GetLaunchResponse) ProtoMessage() {}
 
 func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[43]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3596,7 +3712,7 @@ func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLaunchResponse.ProtoReflect.Descriptor instead.
 func (*GetLaunchResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{43}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetLaunchResponse) GetLaunch() *Launch {
@@ -3623,7 +3739,7 @@ type ListLaunchesRequest struct {
 
 func (x *ListLaunchesRequest) Reset() {
 	*x = ListLaunchesRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3635,7 +3751,7 @@ func (x *ListLaunchesRequest) String() string {
 func (*ListLaunchesRequest) ProtoMessage() {}
 
 func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[44]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3648,7 +3764,7 @@ func (x *ListLaunchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesRequest.ProtoReflect.Descriptor instead.
 func (*ListLaunchesRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{44}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListLaunchesRequest) GetProjectId() string {
@@ -3692,7 +3808,7 @@ type ListLaunchesResponse struct {
 
 func (x *ListLaunchesResponse) Reset() {
 	*x = ListLaunchesResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3704,7 +3820,7 @@ func (x *ListLaunchesResponse) String() string {
 func (*ListLaunchesResponse) ProtoMessage() {}
 
 func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[45]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3717,7 +3833,7 @@ func (x *ListLaunchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLaunchesResponse.ProtoReflect.Descriptor instead.
 func (*ListLaunchesResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{45}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListLaunchesResponse) GetLaunches() []*Launch {
@@ -3743,7 +3859,7 @@ type RenewTokenRequest struct {
 
 func (x *RenewTokenRequest) Reset() {
 	*x = RenewTokenRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3755,7 +3871,7 @@ func (x *RenewTokenRequest) String() string {
 func (*RenewTokenRequest) ProtoMessage() {}
 
 func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[46]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3768,7 +3884,7 @@ func (x *RenewTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenRequest.ProtoReflect.Descriptor instead.
 func (*RenewTokenRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{46}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{48}
 }
 
 // RenewTokenResponse has a fresh token.
@@ -3784,7 +3900,7 @@ type RenewTokenResponse struct {
 
 func (x *RenewTokenResponse) Reset() {
 	*x = RenewTokenResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3796,7 +3912,7 @@ func (x *RenewTokenResponse) String() string {
 func (*RenewTokenResponse) ProtoMessage() {}
 
 func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[47]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3809,7 +3925,7 @@ func (x *RenewTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewTokenResponse.ProtoReflect.Descriptor instead.
 func (*RenewTokenResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{47}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RenewTokenResponse) GetToken() string {
@@ -3845,7 +3961,7 @@ type ContextChange struct {
 
 func (x *ContextChange) Reset() {
 	*x = ContextChange{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3857,7 +3973,7 @@ func (x *ContextChange) String() string {
 func (*ContextChange) ProtoMessage() {}
 
 func (x *ContextChange) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[48]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3870,7 +3986,7 @@ func (x *ContextChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextChange.ProtoReflect.Descriptor instead.
 func (*ContextChange) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{48}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ContextChange) GetSection() v1.SectionKind {
@@ -3921,7 +4037,7 @@ type RefreshContextRequest struct {
 
 func (x *RefreshContextRequest) Reset() {
 	*x = RefreshContextRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3933,7 +4049,7 @@ func (x *RefreshContextRequest) String() string {
 func (*RefreshContextRequest) ProtoMessage() {}
 
 func (x *RefreshContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[49]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3946,7 +4062,7 @@ func (x *RefreshContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshContextRequest.ProtoReflect.Descriptor instead.
 func (*RefreshContextRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{49}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RefreshContextRequest) GetProjectId() string {
@@ -3993,7 +4109,7 @@ type RefreshContextResponse struct {
 
 func (x *RefreshContextResponse) Reset() {
 	*x = RefreshContextResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4121,7 @@ func (x *RefreshContextResponse) String() string {
 func (*RefreshContextResponse) ProtoMessage() {}
 
 func (x *RefreshContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[50]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4134,7 @@ func (x *RefreshContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshContextResponse.ProtoReflect.Descriptor instead.
 func (*RefreshContextResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{50}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RefreshContextResponse) GetLaunchId() string {
@@ -4104,7 +4220,7 @@ type WatchContextRequest struct {
 
 func (x *WatchContextRequest) Reset() {
 	*x = WatchContextRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4116,7 +4232,7 @@ func (x *WatchContextRequest) String() string {
 func (*WatchContextRequest) ProtoMessage() {}
 
 func (x *WatchContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[51]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4129,7 +4245,7 @@ func (x *WatchContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchContextRequest.ProtoReflect.Descriptor instead.
 func (*WatchContextRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{51}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *WatchContextRequest) GetProjectId() string {
@@ -4163,7 +4279,7 @@ type WatchContextResponse struct {
 
 func (x *WatchContextResponse) Reset() {
 	*x = WatchContextResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4175,7 +4291,7 @@ func (x *WatchContextResponse) String() string {
 func (*WatchContextResponse) ProtoMessage() {}
 
 func (x *WatchContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[52]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4188,7 +4304,7 @@ func (x *WatchContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchContextResponse.ProtoReflect.Descriptor instead.
 func (*WatchContextResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{52}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WatchContextResponse) GetEvent() isWatchContextResponse_Event {
@@ -4260,7 +4376,7 @@ type ContextsSynced struct {
 
 func (x *ContextsSynced) Reset() {
 	*x = ContextsSynced{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4272,7 +4388,7 @@ func (x *ContextsSynced) String() string {
 func (*ContextsSynced) ProtoMessage() {}
 
 func (x *ContextsSynced) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[53]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4285,7 +4401,7 @@ func (x *ContextsSynced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextsSynced.ProtoReflect.Descriptor instead.
 func (*ContextsSynced) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{53}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{55}
 }
 
 // LaunchContext is how far one launch's context is behind.
@@ -4318,7 +4434,7 @@ type LaunchContext struct {
 
 func (x *LaunchContext) Reset() {
 	*x = LaunchContext{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4330,7 +4446,7 @@ func (x *LaunchContext) String() string {
 func (*LaunchContext) ProtoMessage() {}
 
 func (x *LaunchContext) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[54]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4343,7 +4459,7 @@ func (x *LaunchContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchContext.ProtoReflect.Descriptor instead.
 func (*LaunchContext) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{54}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *LaunchContext) GetLaunchId() string {
@@ -4432,7 +4548,7 @@ type DiffContextRequest struct {
 
 func (x *DiffContextRequest) Reset() {
 	*x = DiffContextRequest{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4444,7 +4560,7 @@ func (x *DiffContextRequest) String() string {
 func (*DiffContextRequest) ProtoMessage() {}
 
 func (x *DiffContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[55]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4457,7 +4573,7 @@ func (x *DiffContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffContextRequest.ProtoReflect.Descriptor instead.
 func (*DiffContextRequest) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{55}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DiffContextRequest) GetProjectId() string {
@@ -4496,7 +4612,7 @@ type DiffContextResponse struct {
 
 func (x *DiffContextResponse) Reset() {
 	*x = DiffContextResponse{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4508,7 +4624,7 @@ func (x *DiffContextResponse) String() string {
 func (*DiffContextResponse) ProtoMessage() {}
 
 func (x *DiffContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[56]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4521,7 +4637,7 @@ func (x *DiffContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffContextResponse.ProtoReflect.Descriptor instead.
 func (*DiffContextResponse) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{56}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *DiffContextResponse) GetDigestBefore() string {
@@ -4563,7 +4679,7 @@ type SectionDiff struct {
 
 func (x *SectionDiff) Reset() {
 	*x = SectionDiff{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4575,7 +4691,7 @@ func (x *SectionDiff) String() string {
 func (*SectionDiff) ProtoMessage() {}
 
 func (x *SectionDiff) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[57]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4588,7 +4704,7 @@ func (x *SectionDiff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SectionDiff.ProtoReflect.Descriptor instead.
 func (*SectionDiff) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{57}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *SectionDiff) GetChange() *ContextChange {
@@ -4632,7 +4748,7 @@ type DiffLine struct {
 
 func (x *DiffLine) Reset() {
 	*x = DiffLine{}
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4644,7 +4760,7 @@ func (x *DiffLine) String() string {
 func (*DiffLine) ProtoMessage() {}
 
 func (x *DiffLine) ProtoReflect() protoreflect.Message {
-	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[58]
+	mi := &file_idea_launcher_v1_launcher_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4657,7 +4773,7 @@ func (x *DiffLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffLine.ProtoReflect.Descriptor instead.
 func (*DiffLine) Descriptor() ([]byte, []int) {
-	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{58}
+	return file_idea_launcher_v1_launcher_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *DiffLine) GetOp() DiffOp {
@@ -4693,14 +4809,15 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\rlive_launches\x18\b \x01(\x05R\fliveLaunches\"*\n" +
 	"\fDrainRequest\x12\x1a\n" +
 	"\x03why\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x03why\"\x0f\n" +
-	"\rDrainResponse\"\xd4\x01\n" +
+	"\rDrainResponse\"\xf8\x01\n" +
 	"\aProject\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12\x1c\n" +
 	"\x04root\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04root\x12C\n" +
 	"\tworktrees\x18\x03 \x03(\v2\x1a.idea.launcher.v1.WorktreeB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\tworktrees\x12\x18\n" +
 	"\atrusted\x18\x04 \x01(\bR\atrusted\x12\"\n" +
-	"\aproblem\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\aproblem\"v\n" +
+	"\aproblem\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\aproblem\x12\"\n" +
+	"\aaliases\x18\x06 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10@R\aaliases\"v\n" +
 	"\bWorktree\x12*\n" +
 	"\vworktree_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\n" +
 	"worktreeId\x12\x1c\n" +
@@ -4722,7 +4839,12 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\aproject\x18\x01 \x01(\v2\x19.idea.launcher.v1.ProjectR\aproject\x12(\n" +
 	"\vworktree_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02(?R\n" +
 	"worktreeId\x12\x18\n" +
-	"\acreated\x18\x03 \x01(\bR\acreated\"D\n" +
+	"\acreated\x18\x03 \x01(\bR\acreated\"=\n" +
+	"\x11GetProjectRequest\x12(\n" +
+	"\n" +
+	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\"I\n" +
+	"\x12GetProjectResponse\x123\n" +
+	"\aproject\x18\x01 \x01(\v2\x19.idea.launcher.v1.ProjectR\aproject\"D\n" +
 	"\x18UnregisterProjectRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\"\x1b\n" +
@@ -4888,10 +5010,12 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\n" +
 	"profile_id\x18\x04 \x01(\tB\f\xbaH\t\xd8\x01\x01r\x04е\x18\x01R\tprofileId\x12\x1d\n" +
 	"\x04task\x18\x05 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\x04task\x12\x1f\n" +
-	"\x06locale\x18\x06 \x01(\tB\a\xbaH\x04r\x02(@R\x06locale\"\x96\x01\n" +
+	"\x06locale\x18\x06 \x01(\tB\a\xbaH\x04r\x02(@R\x06locale\"\xbe\x01\n" +
 	"\x16PreviewContextResponse\x12;\n" +
 	"\acontext\x18\x01 \x01(\v2!.idea.context.v1.EffectiveContextR\acontext\x12?\n" +
-	"\bwarnings\x18\x02 \x03(\v2\x19.idea.launcher.v1.WarningB\b\xbaH\x05\x92\x01\x02\x10@R\bwarnings\"g\n" +
+	"\bwarnings\x18\x02 \x03(\v2\x19.idea.launcher.v1.WarningB\b\xbaH\x05\x92\x01\x02\x10@R\bwarnings\x12&\n" +
+	"\n" +
+	"profile_id\x18\x03 \x01(\tB\a\xbaH\x04r\x02(?R\tprofileId\"g\n" +
 	"\x13AttachLaunchRequest\x12(\n" +
 	"\n" +
 	"project_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04е\x18\x01R\tprojectId\x12&\n" +
@@ -5038,7 +5162,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x17DIALOG_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11DIALOG_KIND_TRUST\x10\x01\x12\x15\n" +
 	"\x11DIALOG_KIND_LOGIN\x10\x02\x12\x1c\n" +
-	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03*\x85\x02\n" +
+	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03*\xa4\x02\n" +
 	"\vWarningKind\x12\x1c\n" +
 	"\x18WARNING_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dWARNING_KIND_SECTION_DEGRADED\x10\x01\x12\x1a\n" +
@@ -5047,7 +5171,8 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x15WARNING_KIND_LEFT_OUT\x10\x04\x12\x1f\n" +
 	"\x1bWARNING_KIND_FROZEN_CONTEXT\x10\x05\x12\x1b\n" +
 	"\x17WARNING_KIND_NO_PERSONA\x10\a\x12\x19\n" +
-	"\x15WARNING_KIND_NO_TOOLS\x10\b*\x90\x01\n" +
+	"\x15WARNING_KIND_NO_TOOLS\x10\b\x12\x1d\n" +
+	"\x19WARNING_KIND_LARGE_CHANGE\x10\t*\x90\x01\n" +
 	"\vLaunchState\x12\x1c\n" +
 	"\x18LAUNCH_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15LAUNCH_STATE_PREPARED\x10\x01\x12\x18\n" +
@@ -5064,13 +5189,15 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\fDIFF_OP_SAME\x10\x01\x12\x11\n" +
 	"\rDIFF_OP_ADDED\x10\x02\x12\x13\n" +
 	"\x0fDIFF_OP_REMOVED\x10\x03\x12\x13\n" +
-	"\x0fDIFF_OP_SKIPPED\x10\x042\xf6\x0e\n" +
+	"\x0fDIFF_OP_SKIPPED\x10\x042\xda\x0f\n" +
 	"\x0fLauncherService\x12l\n" +
 	"\rGetServerInfo\x12&.idea.launcher.v1.GetServerInfoRequest\x1a'.idea.launcher.v1.GetServerInfoResponse\"\n" +
 	"\x8a\xb5\x18\x03\x01\x02\x03\x90\x02\x01\x12R\n" +
 	"\x05Drain\x12\x1e.idea.launcher.v1.DrainRequest\x1a\x1f.idea.launcher.v1.DrainResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12n\n" +
 	"\x0eResolveProject\x12'.idea.launcher.v1.ResolveProjectRequest\x1a(.idea.launcher.v1.ResolveProjectResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12q\n" +
-	"\x0fRegisterProject\x12(.idea.launcher.v1.RegisterProjectRequest\x1a).idea.launcher.v1.RegisterProjectResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x02\x12v\n" +
+	"\x0fRegisterProject\x12(.idea.launcher.v1.RegisterProjectRequest\x1a).idea.launcher.v1.RegisterProjectResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x02\x12b\n" +
+	"\n" +
+	"GetProject\x12#.idea.launcher.v1.GetProjectRequest\x1a$.idea.launcher.v1.GetProjectResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12v\n" +
 	"\x11UnregisterProject\x12*.idea.launcher.v1.UnregisterProjectRequest\x1a+.idea.launcher.v1.UnregisterProjectResponse\"\b\x8a\xb5\x18\x01\x02\x90\x02\x02\x12h\n" +
 	"\fListProjects\x12%.idea.launcher.v1.ListProjectsRequest\x1a&.idea.launcher.v1.ListProjectsResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12\\\n" +
 	"\bGetTrust\x12!.idea.launcher.v1.GetTrustRequest\x1a\".idea.launcher.v1.GetTrustResponse\"\t\x8a\xb5\x18\x02\x02\x03\x90\x02\x01\x12[\n" +
@@ -5101,7 +5228,7 @@ func file_idea_launcher_v1_launcher_proto_rawDescGZIP() []byte {
 }
 
 var file_idea_launcher_v1_launcher_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_idea_launcher_v1_launcher_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(DialogKind)(0),                   // 0: idea.launcher.v1.DialogKind
 	(WarningKind)(0),                  // 1: idea.launcher.v1.WarningKind
@@ -5118,189 +5245,194 @@ var file_idea_launcher_v1_launcher_proto_goTypes = []any{
 	(*ResolveProjectResponse)(nil),    // 12: idea.launcher.v1.ResolveProjectResponse
 	(*RegisterProjectRequest)(nil),    // 13: idea.launcher.v1.RegisterProjectRequest
 	(*RegisterProjectResponse)(nil),   // 14: idea.launcher.v1.RegisterProjectResponse
-	(*UnregisterProjectRequest)(nil),  // 15: idea.launcher.v1.UnregisterProjectRequest
-	(*UnregisterProjectResponse)(nil), // 16: idea.launcher.v1.UnregisterProjectResponse
-	(*ListProjectsRequest)(nil),       // 17: idea.launcher.v1.ListProjectsRequest
-	(*ListProjectsResponse)(nil),      // 18: idea.launcher.v1.ListProjectsResponse
-	(*Trust)(nil),                     // 19: idea.launcher.v1.Trust
-	(*TrustFile)(nil),                 // 20: idea.launcher.v1.TrustFile
-	(*GetTrustRequest)(nil),           // 21: idea.launcher.v1.GetTrustRequest
-	(*GetTrustResponse)(nil),          // 22: idea.launcher.v1.GetTrustResponse
-	(*SetTrustRequest)(nil),           // 23: idea.launcher.v1.SetTrustRequest
-	(*SetTrustResponse)(nil),          // 24: idea.launcher.v1.SetTrustResponse
-	(*Host)(nil),                      // 25: idea.launcher.v1.Host
-	(*Proof)(nil),                     // 26: idea.launcher.v1.Proof
-	(*PrepareLaunchRequest)(nil),      // 27: idea.launcher.v1.PrepareLaunchRequest
-	(*PrepareLaunchResponse)(nil),     // 28: idea.launcher.v1.PrepareLaunchResponse
-	(*LaunchPlan)(nil),                // 29: idea.launcher.v1.LaunchPlan
-	(*Identity)(nil),                  // 30: idea.launcher.v1.Identity
-	(*InjectionReport)(nil),           // 31: idea.launcher.v1.InjectionReport
-	(*McpServer)(nil),                 // 32: idea.launcher.v1.McpServer
-	(*ExpectedDialog)(nil),            // 33: idea.launcher.v1.ExpectedDialog
-	(*Warning)(nil),                   // 34: idea.launcher.v1.Warning
-	(*PreviewContextRequest)(nil),     // 35: idea.launcher.v1.PreviewContextRequest
-	(*PreviewContextResponse)(nil),    // 36: idea.launcher.v1.PreviewContextResponse
-	(*AttachLaunchRequest)(nil),       // 37: idea.launcher.v1.AttachLaunchRequest
-	(*AttachLaunchResponse)(nil),      // 38: idea.launcher.v1.AttachLaunchResponse
-	(*ReportLaunchRequest)(nil),       // 39: idea.launcher.v1.ReportLaunchRequest
-	(*LaunchStarted)(nil),             // 40: idea.launcher.v1.LaunchStarted
-	(*LaunchExited)(nil),              // 41: idea.launcher.v1.LaunchExited
-	(*LaunchRefreshed)(nil),           // 42: idea.launcher.v1.LaunchRefreshed
-	(*ReportLaunchResponse)(nil),      // 43: idea.launcher.v1.ReportLaunchResponse
-	(*Launch)(nil),                    // 44: idea.launcher.v1.Launch
-	(*Refresh)(nil),                   // 45: idea.launcher.v1.Refresh
-	(*LaunchFile)(nil),                // 46: idea.launcher.v1.LaunchFile
-	(*GetLaunchRequest)(nil),          // 47: idea.launcher.v1.GetLaunchRequest
-	(*GetLaunchResponse)(nil),         // 48: idea.launcher.v1.GetLaunchResponse
-	(*ListLaunchesRequest)(nil),       // 49: idea.launcher.v1.ListLaunchesRequest
-	(*ListLaunchesResponse)(nil),      // 50: idea.launcher.v1.ListLaunchesResponse
-	(*RenewTokenRequest)(nil),         // 51: idea.launcher.v1.RenewTokenRequest
-	(*RenewTokenResponse)(nil),        // 52: idea.launcher.v1.RenewTokenResponse
-	(*ContextChange)(nil),             // 53: idea.launcher.v1.ContextChange
-	(*RefreshContextRequest)(nil),     // 54: idea.launcher.v1.RefreshContextRequest
-	(*RefreshContextResponse)(nil),    // 55: idea.launcher.v1.RefreshContextResponse
-	(*WatchContextRequest)(nil),       // 56: idea.launcher.v1.WatchContextRequest
-	(*WatchContextResponse)(nil),      // 57: idea.launcher.v1.WatchContextResponse
-	(*ContextsSynced)(nil),            // 58: idea.launcher.v1.ContextsSynced
-	(*LaunchContext)(nil),             // 59: idea.launcher.v1.LaunchContext
-	(*DiffContextRequest)(nil),        // 60: idea.launcher.v1.DiffContextRequest
-	(*DiffContextResponse)(nil),       // 61: idea.launcher.v1.DiffContextResponse
-	(*SectionDiff)(nil),               // 62: idea.launcher.v1.SectionDiff
-	(*DiffLine)(nil),                  // 63: idea.launcher.v1.DiffLine
-	(*timestamppb.Timestamp)(nil),     // 64: google.protobuf.Timestamp
-	(v1.SectionKind)(0),               // 65: idea.type.v1.SectionKind
-	(v1.LaunchKind)(0),                // 66: idea.type.v1.LaunchKind
-	(v1.Workspace)(0),                 // 67: idea.type.v1.Workspace
-	(v1.Strategy)(0),                  // 68: idea.type.v1.Strategy
-	(*v1.Arg)(nil),                    // 69: idea.type.v1.Arg
-	(*v1.EnvVar)(nil),                 // 70: idea.type.v1.EnvVar
-	(*v1.File)(nil),                   // 71: idea.type.v1.File
-	(*v1.SectionReport)(nil),          // 72: idea.type.v1.SectionReport
-	(v1.Verification)(0),              // 73: idea.type.v1.Verification
-	(v1.Applies)(0),                   // 74: idea.type.v1.Applies
-	(*v11.EffectiveContext)(nil),      // 75: idea.context.v1.EffectiveContext
-	(*durationpb.Duration)(nil),       // 76: google.protobuf.Duration
+	(*GetProjectRequest)(nil),         // 15: idea.launcher.v1.GetProjectRequest
+	(*GetProjectResponse)(nil),        // 16: idea.launcher.v1.GetProjectResponse
+	(*UnregisterProjectRequest)(nil),  // 17: idea.launcher.v1.UnregisterProjectRequest
+	(*UnregisterProjectResponse)(nil), // 18: idea.launcher.v1.UnregisterProjectResponse
+	(*ListProjectsRequest)(nil),       // 19: idea.launcher.v1.ListProjectsRequest
+	(*ListProjectsResponse)(nil),      // 20: idea.launcher.v1.ListProjectsResponse
+	(*Trust)(nil),                     // 21: idea.launcher.v1.Trust
+	(*TrustFile)(nil),                 // 22: idea.launcher.v1.TrustFile
+	(*GetTrustRequest)(nil),           // 23: idea.launcher.v1.GetTrustRequest
+	(*GetTrustResponse)(nil),          // 24: idea.launcher.v1.GetTrustResponse
+	(*SetTrustRequest)(nil),           // 25: idea.launcher.v1.SetTrustRequest
+	(*SetTrustResponse)(nil),          // 26: idea.launcher.v1.SetTrustResponse
+	(*Host)(nil),                      // 27: idea.launcher.v1.Host
+	(*Proof)(nil),                     // 28: idea.launcher.v1.Proof
+	(*PrepareLaunchRequest)(nil),      // 29: idea.launcher.v1.PrepareLaunchRequest
+	(*PrepareLaunchResponse)(nil),     // 30: idea.launcher.v1.PrepareLaunchResponse
+	(*LaunchPlan)(nil),                // 31: idea.launcher.v1.LaunchPlan
+	(*Identity)(nil),                  // 32: idea.launcher.v1.Identity
+	(*InjectionReport)(nil),           // 33: idea.launcher.v1.InjectionReport
+	(*McpServer)(nil),                 // 34: idea.launcher.v1.McpServer
+	(*ExpectedDialog)(nil),            // 35: idea.launcher.v1.ExpectedDialog
+	(*Warning)(nil),                   // 36: idea.launcher.v1.Warning
+	(*PreviewContextRequest)(nil),     // 37: idea.launcher.v1.PreviewContextRequest
+	(*PreviewContextResponse)(nil),    // 38: idea.launcher.v1.PreviewContextResponse
+	(*AttachLaunchRequest)(nil),       // 39: idea.launcher.v1.AttachLaunchRequest
+	(*AttachLaunchResponse)(nil),      // 40: idea.launcher.v1.AttachLaunchResponse
+	(*ReportLaunchRequest)(nil),       // 41: idea.launcher.v1.ReportLaunchRequest
+	(*LaunchStarted)(nil),             // 42: idea.launcher.v1.LaunchStarted
+	(*LaunchExited)(nil),              // 43: idea.launcher.v1.LaunchExited
+	(*LaunchRefreshed)(nil),           // 44: idea.launcher.v1.LaunchRefreshed
+	(*ReportLaunchResponse)(nil),      // 45: idea.launcher.v1.ReportLaunchResponse
+	(*Launch)(nil),                    // 46: idea.launcher.v1.Launch
+	(*Refresh)(nil),                   // 47: idea.launcher.v1.Refresh
+	(*LaunchFile)(nil),                // 48: idea.launcher.v1.LaunchFile
+	(*GetLaunchRequest)(nil),          // 49: idea.launcher.v1.GetLaunchRequest
+	(*GetLaunchResponse)(nil),         // 50: idea.launcher.v1.GetLaunchResponse
+	(*ListLaunchesRequest)(nil),       // 51: idea.launcher.v1.ListLaunchesRequest
+	(*ListLaunchesResponse)(nil),      // 52: idea.launcher.v1.ListLaunchesResponse
+	(*RenewTokenRequest)(nil),         // 53: idea.launcher.v1.RenewTokenRequest
+	(*RenewTokenResponse)(nil),        // 54: idea.launcher.v1.RenewTokenResponse
+	(*ContextChange)(nil),             // 55: idea.launcher.v1.ContextChange
+	(*RefreshContextRequest)(nil),     // 56: idea.launcher.v1.RefreshContextRequest
+	(*RefreshContextResponse)(nil),    // 57: idea.launcher.v1.RefreshContextResponse
+	(*WatchContextRequest)(nil),       // 58: idea.launcher.v1.WatchContextRequest
+	(*WatchContextResponse)(nil),      // 59: idea.launcher.v1.WatchContextResponse
+	(*ContextsSynced)(nil),            // 60: idea.launcher.v1.ContextsSynced
+	(*LaunchContext)(nil),             // 61: idea.launcher.v1.LaunchContext
+	(*DiffContextRequest)(nil),        // 62: idea.launcher.v1.DiffContextRequest
+	(*DiffContextResponse)(nil),       // 63: idea.launcher.v1.DiffContextResponse
+	(*SectionDiff)(nil),               // 64: idea.launcher.v1.SectionDiff
+	(*DiffLine)(nil),                  // 65: idea.launcher.v1.DiffLine
+	(*timestamppb.Timestamp)(nil),     // 66: google.protobuf.Timestamp
+	(v1.SectionKind)(0),               // 67: idea.type.v1.SectionKind
+	(v1.LaunchKind)(0),                // 68: idea.type.v1.LaunchKind
+	(v1.Workspace)(0),                 // 69: idea.type.v1.Workspace
+	(v1.Strategy)(0),                  // 70: idea.type.v1.Strategy
+	(*v1.Arg)(nil),                    // 71: idea.type.v1.Arg
+	(*v1.EnvVar)(nil),                 // 72: idea.type.v1.EnvVar
+	(*v1.File)(nil),                   // 73: idea.type.v1.File
+	(*v1.SectionReport)(nil),          // 74: idea.type.v1.SectionReport
+	(v1.Verification)(0),              // 75: idea.type.v1.Verification
+	(v1.Applies)(0),                   // 76: idea.type.v1.Applies
+	(*v11.EffectiveContext)(nil),      // 77: idea.context.v1.EffectiveContext
+	(*durationpb.Duration)(nil),       // 78: google.protobuf.Duration
 }
 var file_idea_launcher_v1_launcher_proto_depIdxs = []int32{
-	64, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
-	64, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
+	66, // 0: idea.launcher.v1.GetServerInfoResponse.build_time:type_name -> google.protobuf.Timestamp
+	66, // 1: idea.launcher.v1.GetServerInfoResponse.start_time:type_name -> google.protobuf.Timestamp
 	10, // 2: idea.launcher.v1.Project.worktrees:type_name -> idea.launcher.v1.Worktree
 	9,  // 3: idea.launcher.v1.ResolveProjectResponse.project:type_name -> idea.launcher.v1.Project
 	9,  // 4: idea.launcher.v1.RegisterProjectResponse.project:type_name -> idea.launcher.v1.Project
-	9,  // 5: idea.launcher.v1.ListProjectsResponse.projects:type_name -> idea.launcher.v1.Project
-	64, // 6: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
-	20, // 7: idea.launcher.v1.Trust.files:type_name -> idea.launcher.v1.TrustFile
-	65, // 8: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
-	19, // 9: idea.launcher.v1.GetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
-	19, // 10: idea.launcher.v1.SetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
-	26, // 11: idea.launcher.v1.Host.proofs:type_name -> idea.launcher.v1.Proof
-	66, // 12: idea.launcher.v1.Proof.kind:type_name -> idea.type.v1.LaunchKind
-	67, // 13: idea.launcher.v1.Proof.workspace:type_name -> idea.type.v1.Workspace
-	64, // 14: idea.launcher.v1.Proof.prove_time:type_name -> google.protobuf.Timestamp
-	66, // 15: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
-	67, // 16: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
-	68, // 17: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
-	25, // 18: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
-	29, // 19: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
-	30, // 20: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
-	66, // 21: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
-	67, // 22: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
-	69, // 23: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
-	70, // 24: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
-	71, // 25: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
-	31, // 26: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
-	72, // 27: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
-	32, // 28: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
-	33, // 29: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
-	34, // 30: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
-	64, // 31: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
-	68, // 32: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
-	73, // 33: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
-	64, // 34: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
-	74, // 35: idea.launcher.v1.InjectionReport.applies:type_name -> idea.type.v1.Applies
-	0,  // 36: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
-	1,  // 37: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
-	65, // 38: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
-	75, // 39: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
-	34, // 40: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	40, // 41: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
-	41, // 42: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
-	42, // 43: idea.launcher.v1.ReportLaunchRequest.refreshed:type_name -> idea.launcher.v1.LaunchRefreshed
-	64, // 44: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
-	76, // 45: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
-	30, // 46: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
-	66, // 47: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
-	2,  // 48: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
-	64, // 49: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
-	31, // 50: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
-	72, // 51: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
-	46, // 52: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
-	34, // 53: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
-	40, // 54: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
-	41, // 55: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
-	45, // 56: idea.launcher.v1.Launch.refresh:type_name -> idea.launcher.v1.Refresh
-	64, // 57: idea.launcher.v1.Refresh.create_time:type_name -> google.protobuf.Timestamp
-	74, // 58: idea.launcher.v1.Refresh.applies:type_name -> idea.type.v1.Applies
-	44, // 59: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
-	44, // 60: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
-	64, // 61: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
-	65, // 62: idea.launcher.v1.ContextChange.section:type_name -> idea.type.v1.SectionKind
-	3,  // 63: idea.launcher.v1.RefreshContextResponse.state:type_name -> idea.launcher.v1.ContextState
-	53, // 64: idea.launcher.v1.RefreshContextResponse.changes:type_name -> idea.launcher.v1.ContextChange
-	74, // 65: idea.launcher.v1.RefreshContextResponse.applies:type_name -> idea.type.v1.Applies
-	71, // 66: idea.launcher.v1.RefreshContextResponse.files:type_name -> idea.type.v1.File
-	34, // 67: idea.launcher.v1.RefreshContextResponse.warnings:type_name -> idea.launcher.v1.Warning
-	59, // 68: idea.launcher.v1.WatchContextResponse.context:type_name -> idea.launcher.v1.LaunchContext
-	58, // 69: idea.launcher.v1.WatchContextResponse.synced:type_name -> idea.launcher.v1.ContextsSynced
-	30, // 70: idea.launcher.v1.LaunchContext.identity:type_name -> idea.launcher.v1.Identity
-	3,  // 71: idea.launcher.v1.LaunchContext.state:type_name -> idea.launcher.v1.ContextState
-	53, // 72: idea.launcher.v1.LaunchContext.changes:type_name -> idea.launcher.v1.ContextChange
-	74, // 73: idea.launcher.v1.LaunchContext.applies:type_name -> idea.type.v1.Applies
-	62, // 74: idea.launcher.v1.DiffContextResponse.sections:type_name -> idea.launcher.v1.SectionDiff
-	53, // 75: idea.launcher.v1.SectionDiff.change:type_name -> idea.launcher.v1.ContextChange
-	63, // 76: idea.launcher.v1.SectionDiff.lines:type_name -> idea.launcher.v1.DiffLine
-	4,  // 77: idea.launcher.v1.DiffLine.op:type_name -> idea.launcher.v1.DiffOp
-	5,  // 78: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
-	7,  // 79: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
-	11, // 80: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
-	13, // 81: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
-	15, // 82: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
-	17, // 83: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
-	21, // 84: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
-	23, // 85: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
-	27, // 86: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
-	35, // 87: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
-	37, // 88: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
-	39, // 89: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
-	47, // 90: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
-	49, // 91: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
-	54, // 92: idea.launcher.v1.LauncherService.RefreshContext:input_type -> idea.launcher.v1.RefreshContextRequest
-	56, // 93: idea.launcher.v1.LauncherService.WatchContext:input_type -> idea.launcher.v1.WatchContextRequest
-	60, // 94: idea.launcher.v1.LauncherService.DiffContext:input_type -> idea.launcher.v1.DiffContextRequest
-	51, // 95: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
-	6,  // 96: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
-	8,  // 97: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
-	12, // 98: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
-	14, // 99: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
-	16, // 100: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
-	18, // 101: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
-	22, // 102: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
-	24, // 103: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
-	28, // 104: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
-	36, // 105: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
-	38, // 106: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
-	43, // 107: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
-	48, // 108: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
-	50, // 109: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
-	55, // 110: idea.launcher.v1.LauncherService.RefreshContext:output_type -> idea.launcher.v1.RefreshContextResponse
-	57, // 111: idea.launcher.v1.LauncherService.WatchContext:output_type -> idea.launcher.v1.WatchContextResponse
-	61, // 112: idea.launcher.v1.LauncherService.DiffContext:output_type -> idea.launcher.v1.DiffContextResponse
-	52, // 113: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
-	96, // [96:114] is the sub-list for method output_type
-	78, // [78:96] is the sub-list for method input_type
-	78, // [78:78] is the sub-list for extension type_name
-	78, // [78:78] is the sub-list for extension extendee
-	0,  // [0:78] is the sub-list for field type_name
+	9,  // 5: idea.launcher.v1.GetProjectResponse.project:type_name -> idea.launcher.v1.Project
+	9,  // 6: idea.launcher.v1.ListProjectsResponse.projects:type_name -> idea.launcher.v1.Project
+	66, // 7: idea.launcher.v1.Trust.update_time:type_name -> google.protobuf.Timestamp
+	22, // 8: idea.launcher.v1.Trust.files:type_name -> idea.launcher.v1.TrustFile
+	67, // 9: idea.launcher.v1.TrustFile.section:type_name -> idea.type.v1.SectionKind
+	21, // 10: idea.launcher.v1.GetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
+	21, // 11: idea.launcher.v1.SetTrustResponse.trust:type_name -> idea.launcher.v1.Trust
+	28, // 12: idea.launcher.v1.Host.proofs:type_name -> idea.launcher.v1.Proof
+	68, // 13: idea.launcher.v1.Proof.kind:type_name -> idea.type.v1.LaunchKind
+	69, // 14: idea.launcher.v1.Proof.workspace:type_name -> idea.type.v1.Workspace
+	66, // 15: idea.launcher.v1.Proof.prove_time:type_name -> google.protobuf.Timestamp
+	68, // 16: idea.launcher.v1.PrepareLaunchRequest.kind:type_name -> idea.type.v1.LaunchKind
+	69, // 17: idea.launcher.v1.PrepareLaunchRequest.workspace:type_name -> idea.type.v1.Workspace
+	70, // 18: idea.launcher.v1.PrepareLaunchRequest.strategy:type_name -> idea.type.v1.Strategy
+	27, // 19: idea.launcher.v1.PrepareLaunchRequest.host:type_name -> idea.launcher.v1.Host
+	31, // 20: idea.launcher.v1.PrepareLaunchResponse.plan:type_name -> idea.launcher.v1.LaunchPlan
+	32, // 21: idea.launcher.v1.LaunchPlan.identity:type_name -> idea.launcher.v1.Identity
+	68, // 22: idea.launcher.v1.LaunchPlan.kind:type_name -> idea.type.v1.LaunchKind
+	69, // 23: idea.launcher.v1.LaunchPlan.workspace:type_name -> idea.type.v1.Workspace
+	71, // 24: idea.launcher.v1.LaunchPlan.argv:type_name -> idea.type.v1.Arg
+	72, // 25: idea.launcher.v1.LaunchPlan.env:type_name -> idea.type.v1.EnvVar
+	73, // 26: idea.launcher.v1.LaunchPlan.files:type_name -> idea.type.v1.File
+	33, // 27: idea.launcher.v1.LaunchPlan.injection:type_name -> idea.launcher.v1.InjectionReport
+	74, // 28: idea.launcher.v1.LaunchPlan.sections:type_name -> idea.type.v1.SectionReport
+	34, // 29: idea.launcher.v1.LaunchPlan.mcp_servers:type_name -> idea.launcher.v1.McpServer
+	35, // 30: idea.launcher.v1.LaunchPlan.expected_dialogs:type_name -> idea.launcher.v1.ExpectedDialog
+	36, // 31: idea.launcher.v1.LaunchPlan.warnings:type_name -> idea.launcher.v1.Warning
+	66, // 32: idea.launcher.v1.LaunchPlan.token_expire_time:type_name -> google.protobuf.Timestamp
+	70, // 33: idea.launcher.v1.InjectionReport.strategy:type_name -> idea.type.v1.Strategy
+	75, // 34: idea.launcher.v1.InjectionReport.verification:type_name -> idea.type.v1.Verification
+	66, // 35: idea.launcher.v1.InjectionReport.prove_time:type_name -> google.protobuf.Timestamp
+	76, // 36: idea.launcher.v1.InjectionReport.applies:type_name -> idea.type.v1.Applies
+	0,  // 37: idea.launcher.v1.ExpectedDialog.kind:type_name -> idea.launcher.v1.DialogKind
+	1,  // 38: idea.launcher.v1.Warning.kind:type_name -> idea.launcher.v1.WarningKind
+	67, // 39: idea.launcher.v1.Warning.section:type_name -> idea.type.v1.SectionKind
+	77, // 40: idea.launcher.v1.PreviewContextResponse.context:type_name -> idea.context.v1.EffectiveContext
+	36, // 41: idea.launcher.v1.PreviewContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	42, // 42: idea.launcher.v1.ReportLaunchRequest.started:type_name -> idea.launcher.v1.LaunchStarted
+	43, // 43: idea.launcher.v1.ReportLaunchRequest.exited:type_name -> idea.launcher.v1.LaunchExited
+	44, // 44: idea.launcher.v1.ReportLaunchRequest.refreshed:type_name -> idea.launcher.v1.LaunchRefreshed
+	66, // 45: idea.launcher.v1.LaunchStarted.start_time:type_name -> google.protobuf.Timestamp
+	78, // 46: idea.launcher.v1.LaunchExited.duration:type_name -> google.protobuf.Duration
+	32, // 47: idea.launcher.v1.Launch.identity:type_name -> idea.launcher.v1.Identity
+	68, // 48: idea.launcher.v1.Launch.kind:type_name -> idea.type.v1.LaunchKind
+	2,  // 49: idea.launcher.v1.Launch.state:type_name -> idea.launcher.v1.LaunchState
+	66, // 50: idea.launcher.v1.Launch.create_time:type_name -> google.protobuf.Timestamp
+	33, // 51: idea.launcher.v1.Launch.injection:type_name -> idea.launcher.v1.InjectionReport
+	74, // 52: idea.launcher.v1.Launch.sections:type_name -> idea.type.v1.SectionReport
+	48, // 53: idea.launcher.v1.Launch.files:type_name -> idea.launcher.v1.LaunchFile
+	36, // 54: idea.launcher.v1.Launch.warnings:type_name -> idea.launcher.v1.Warning
+	42, // 55: idea.launcher.v1.Launch.started:type_name -> idea.launcher.v1.LaunchStarted
+	43, // 56: idea.launcher.v1.Launch.exited:type_name -> idea.launcher.v1.LaunchExited
+	47, // 57: idea.launcher.v1.Launch.refresh:type_name -> idea.launcher.v1.Refresh
+	66, // 58: idea.launcher.v1.Refresh.create_time:type_name -> google.protobuf.Timestamp
+	76, // 59: idea.launcher.v1.Refresh.applies:type_name -> idea.type.v1.Applies
+	46, // 60: idea.launcher.v1.GetLaunchResponse.launch:type_name -> idea.launcher.v1.Launch
+	46, // 61: idea.launcher.v1.ListLaunchesResponse.launches:type_name -> idea.launcher.v1.Launch
+	66, // 62: idea.launcher.v1.RenewTokenResponse.expire_time:type_name -> google.protobuf.Timestamp
+	67, // 63: idea.launcher.v1.ContextChange.section:type_name -> idea.type.v1.SectionKind
+	3,  // 64: idea.launcher.v1.RefreshContextResponse.state:type_name -> idea.launcher.v1.ContextState
+	55, // 65: idea.launcher.v1.RefreshContextResponse.changes:type_name -> idea.launcher.v1.ContextChange
+	76, // 66: idea.launcher.v1.RefreshContextResponse.applies:type_name -> idea.type.v1.Applies
+	73, // 67: idea.launcher.v1.RefreshContextResponse.files:type_name -> idea.type.v1.File
+	36, // 68: idea.launcher.v1.RefreshContextResponse.warnings:type_name -> idea.launcher.v1.Warning
+	61, // 69: idea.launcher.v1.WatchContextResponse.context:type_name -> idea.launcher.v1.LaunchContext
+	60, // 70: idea.launcher.v1.WatchContextResponse.synced:type_name -> idea.launcher.v1.ContextsSynced
+	32, // 71: idea.launcher.v1.LaunchContext.identity:type_name -> idea.launcher.v1.Identity
+	3,  // 72: idea.launcher.v1.LaunchContext.state:type_name -> idea.launcher.v1.ContextState
+	55, // 73: idea.launcher.v1.LaunchContext.changes:type_name -> idea.launcher.v1.ContextChange
+	76, // 74: idea.launcher.v1.LaunchContext.applies:type_name -> idea.type.v1.Applies
+	64, // 75: idea.launcher.v1.DiffContextResponse.sections:type_name -> idea.launcher.v1.SectionDiff
+	55, // 76: idea.launcher.v1.SectionDiff.change:type_name -> idea.launcher.v1.ContextChange
+	65, // 77: idea.launcher.v1.SectionDiff.lines:type_name -> idea.launcher.v1.DiffLine
+	4,  // 78: idea.launcher.v1.DiffLine.op:type_name -> idea.launcher.v1.DiffOp
+	5,  // 79: idea.launcher.v1.LauncherService.GetServerInfo:input_type -> idea.launcher.v1.GetServerInfoRequest
+	7,  // 80: idea.launcher.v1.LauncherService.Drain:input_type -> idea.launcher.v1.DrainRequest
+	11, // 81: idea.launcher.v1.LauncherService.ResolveProject:input_type -> idea.launcher.v1.ResolveProjectRequest
+	13, // 82: idea.launcher.v1.LauncherService.RegisterProject:input_type -> idea.launcher.v1.RegisterProjectRequest
+	15, // 83: idea.launcher.v1.LauncherService.GetProject:input_type -> idea.launcher.v1.GetProjectRequest
+	17, // 84: idea.launcher.v1.LauncherService.UnregisterProject:input_type -> idea.launcher.v1.UnregisterProjectRequest
+	19, // 85: idea.launcher.v1.LauncherService.ListProjects:input_type -> idea.launcher.v1.ListProjectsRequest
+	23, // 86: idea.launcher.v1.LauncherService.GetTrust:input_type -> idea.launcher.v1.GetTrustRequest
+	25, // 87: idea.launcher.v1.LauncherService.SetTrust:input_type -> idea.launcher.v1.SetTrustRequest
+	29, // 88: idea.launcher.v1.LauncherService.PrepareLaunch:input_type -> idea.launcher.v1.PrepareLaunchRequest
+	37, // 89: idea.launcher.v1.LauncherService.PreviewContext:input_type -> idea.launcher.v1.PreviewContextRequest
+	39, // 90: idea.launcher.v1.LauncherService.AttachLaunch:input_type -> idea.launcher.v1.AttachLaunchRequest
+	41, // 91: idea.launcher.v1.LauncherService.ReportLaunch:input_type -> idea.launcher.v1.ReportLaunchRequest
+	49, // 92: idea.launcher.v1.LauncherService.GetLaunch:input_type -> idea.launcher.v1.GetLaunchRequest
+	51, // 93: idea.launcher.v1.LauncherService.ListLaunches:input_type -> idea.launcher.v1.ListLaunchesRequest
+	56, // 94: idea.launcher.v1.LauncherService.RefreshContext:input_type -> idea.launcher.v1.RefreshContextRequest
+	58, // 95: idea.launcher.v1.LauncherService.WatchContext:input_type -> idea.launcher.v1.WatchContextRequest
+	62, // 96: idea.launcher.v1.LauncherService.DiffContext:input_type -> idea.launcher.v1.DiffContextRequest
+	53, // 97: idea.launcher.v1.LauncherService.RenewToken:input_type -> idea.launcher.v1.RenewTokenRequest
+	6,  // 98: idea.launcher.v1.LauncherService.GetServerInfo:output_type -> idea.launcher.v1.GetServerInfoResponse
+	8,  // 99: idea.launcher.v1.LauncherService.Drain:output_type -> idea.launcher.v1.DrainResponse
+	12, // 100: idea.launcher.v1.LauncherService.ResolveProject:output_type -> idea.launcher.v1.ResolveProjectResponse
+	14, // 101: idea.launcher.v1.LauncherService.RegisterProject:output_type -> idea.launcher.v1.RegisterProjectResponse
+	16, // 102: idea.launcher.v1.LauncherService.GetProject:output_type -> idea.launcher.v1.GetProjectResponse
+	18, // 103: idea.launcher.v1.LauncherService.UnregisterProject:output_type -> idea.launcher.v1.UnregisterProjectResponse
+	20, // 104: idea.launcher.v1.LauncherService.ListProjects:output_type -> idea.launcher.v1.ListProjectsResponse
+	24, // 105: idea.launcher.v1.LauncherService.GetTrust:output_type -> idea.launcher.v1.GetTrustResponse
+	26, // 106: idea.launcher.v1.LauncherService.SetTrust:output_type -> idea.launcher.v1.SetTrustResponse
+	30, // 107: idea.launcher.v1.LauncherService.PrepareLaunch:output_type -> idea.launcher.v1.PrepareLaunchResponse
+	38, // 108: idea.launcher.v1.LauncherService.PreviewContext:output_type -> idea.launcher.v1.PreviewContextResponse
+	40, // 109: idea.launcher.v1.LauncherService.AttachLaunch:output_type -> idea.launcher.v1.AttachLaunchResponse
+	45, // 110: idea.launcher.v1.LauncherService.ReportLaunch:output_type -> idea.launcher.v1.ReportLaunchResponse
+	50, // 111: idea.launcher.v1.LauncherService.GetLaunch:output_type -> idea.launcher.v1.GetLaunchResponse
+	52, // 112: idea.launcher.v1.LauncherService.ListLaunches:output_type -> idea.launcher.v1.ListLaunchesResponse
+	57, // 113: idea.launcher.v1.LauncherService.RefreshContext:output_type -> idea.launcher.v1.RefreshContextResponse
+	59, // 114: idea.launcher.v1.LauncherService.WatchContext:output_type -> idea.launcher.v1.WatchContextResponse
+	63, // 115: idea.launcher.v1.LauncherService.DiffContext:output_type -> idea.launcher.v1.DiffContextResponse
+	54, // 116: idea.launcher.v1.LauncherService.RenewToken:output_type -> idea.launcher.v1.RenewTokenResponse
+	98, // [98:117] is the sub-list for method output_type
+	79, // [79:98] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_idea_launcher_v1_launcher_proto_init() }
@@ -5308,12 +5440,12 @@ func file_idea_launcher_v1_launcher_proto_init() {
 	if File_idea_launcher_v1_launcher_proto != nil {
 		return
 	}
-	file_idea_launcher_v1_launcher_proto_msgTypes[34].OneofWrappers = []any{
+	file_idea_launcher_v1_launcher_proto_msgTypes[36].OneofWrappers = []any{
 		(*ReportLaunchRequest_Started)(nil),
 		(*ReportLaunchRequest_Exited)(nil),
 		(*ReportLaunchRequest_Refreshed)(nil),
 	}
-	file_idea_launcher_v1_launcher_proto_msgTypes[52].OneofWrappers = []any{
+	file_idea_launcher_v1_launcher_proto_msgTypes[54].OneofWrappers = []any{
 		(*WatchContextResponse_Context)(nil),
 		(*WatchContextResponse_EndedLaunchId)(nil),
 		(*WatchContextResponse_Synced)(nil),
@@ -5324,7 +5456,7 @@ func file_idea_launcher_v1_launcher_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_idea_launcher_v1_launcher_proto_rawDesc), len(file_idea_launcher_v1_launcher_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   59,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	LauncherService_Drain_FullMethodName             = "/idea.launcher.v1.LauncherService/Drain"
 	LauncherService_ResolveProject_FullMethodName    = "/idea.launcher.v1.LauncherService/ResolveProject"
 	LauncherService_RegisterProject_FullMethodName   = "/idea.launcher.v1.LauncherService/RegisterProject"
+	LauncherService_GetProject_FullMethodName        = "/idea.launcher.v1.LauncherService/GetProject"
 	LauncherService_UnregisterProject_FullMethodName = "/idea.launcher.v1.LauncherService/UnregisterProject"
 	LauncherService_ListProjects_FullMethodName      = "/idea.launcher.v1.LauncherService/ListProjects"
 	LauncherService_GetTrust_FullMethodName          = "/idea.launcher.v1.LauncherService/GetTrust"
@@ -59,6 +60,8 @@ type LauncherServiceClient interface {
 	// Registers the project of a path: the main checkout when it is a git
 	// repository, else the folder. Registering it again changes nothing.
 	RegisterProject(ctx context.Context, in *RegisterProjectRequest, opts ...grpc.CallOption) (*RegisterProjectResponse, error)
+	// Gets one project, by its id or by an alias that its settings claim.
+	GetProject(ctx context.Context, in *GetProjectRequest, opts ...grpc.CallOption) (*GetProjectResponse, error)
 	// Forgets a project. Its files stay.
 	UnregisterProject(ctx context.Context, in *UnregisterProjectRequest, opts ...grpc.CallOption) (*UnregisterProjectResponse, error)
 	// Lists the registered projects by id.
@@ -146,6 +149,16 @@ func (c *launcherServiceClient) RegisterProject(ctx context.Context, in *Registe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RegisterProjectResponse)
 	err := c.cc.Invoke(ctx, LauncherService_RegisterProject_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *launcherServiceClient) GetProject(ctx context.Context, in *GetProjectRequest, opts ...grpc.CallOption) (*GetProjectResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetProjectResponse)
+	err := c.cc.Invoke(ctx, LauncherService_GetProject_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -326,6 +339,8 @@ type LauncherServiceServer interface {
 	// Registers the project of a path: the main checkout when it is a git
 	// repository, else the folder. Registering it again changes nothing.
 	RegisterProject(context.Context, *RegisterProjectRequest) (*RegisterProjectResponse, error)
+	// Gets one project, by its id or by an alias that its settings claim.
+	GetProject(context.Context, *GetProjectRequest) (*GetProjectResponse, error)
 	// Forgets a project. Its files stay.
 	UnregisterProject(context.Context, *UnregisterProjectRequest) (*UnregisterProjectResponse, error)
 	// Lists the registered projects by id.
@@ -390,6 +405,9 @@ func (UnimplementedLauncherServiceServer) ResolveProject(context.Context, *Resol
 }
 func (UnimplementedLauncherServiceServer) RegisterProject(context.Context, *RegisterProjectRequest) (*RegisterProjectResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RegisterProject not implemented")
+}
+func (UnimplementedLauncherServiceServer) GetProject(context.Context, *GetProjectRequest) (*GetProjectResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetProject not implemented")
 }
 func (UnimplementedLauncherServiceServer) UnregisterProject(context.Context, *UnregisterProjectRequest) (*UnregisterProjectResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UnregisterProject not implemented")
@@ -522,6 +540,24 @@ func _LauncherService_RegisterProject_Handler(srv interface{}, ctx context.Conte
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(LauncherServiceServer).RegisterProject(ctx, req.(*RegisterProjectRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LauncherService_GetProject_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetProjectRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LauncherServiceServer).GetProject(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LauncherService_GetProject_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LauncherServiceServer).GetProject(ctx, req.(*GetProjectRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -786,6 +822,10 @@ var LauncherService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RegisterProject",
 			Handler:    _LauncherService_RegisterProject_Handler,
+		},
+		{
+			MethodName: "GetProject",
+			Handler:    _LauncherService_GetProject_Handler,
 		},
 		{
 			MethodName: "UnregisterProject",
