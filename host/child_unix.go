@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -61,34 +62,72 @@ func (c *child) terminate() {
 	c.signal(syscall.SIGCONT)
 }
 
-// wait returns the exit code, and whether a signal killed the CLI. A CLI that stops takes this process with it, so
-// that the shell sees its job stopped; `fg` continues both, as one group.
+// stopRest is how long a CLI must have been seen stopped before this process
+// follows it.
+const stopRest = 50 * time.Millisecond
+
+// wait returns the exit code, and whether a signal killed the CLI. A CLI that
+// stops takes this process with it, so that the shell sees its job stopped; fg
+// continues both, as one group. A CLI may also stop the whole group, this
+// process included, and be running again when its stop is read here: so this
+// process stops only after a rest that it was itself awake for, and that
+// brought no word of the CLI going on.
 func (c *child) wait() (code int, killed bool) {
 	defer close(c.release)
+	follow := false
 	for {
+		options := syscall.WUNTRACED | syscall.WCONTINUED
+		rested := false
+		if follow {
+			begun := time.Now()
+			time.Sleep(stopRest)
+			rested = time.Since(begun) < 2*stopRest
+			options |= syscall.WNOHANG
+		}
 		var status syscall.WaitStatus
-		_, err := syscall.Wait4(c.process.Pid, &status, syscall.WUNTRACED, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err == nil && status.Stopped() {
-			if inForeground() {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-			}
-			continue
-		}
-		c.mu.Lock()
-		c.ended = true
-		c.mu.Unlock()
-		_ = c.process.Release()
-		if err != nil {
+		pid, err := syscall.Wait4(c.process.Pid, &status, options, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			c.end()
 			return 1, false // someone else has waited for it; its code is lost
-		}
-		if status.Signaled() {
+		case pid == 0:
+			if rested {
+				follow = false
+				if inForeground() {
+					_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+				}
+			}
+		case continued(status):
+			follow = false
+		case stopped(status):
+			follow = inForeground()
+		case status.Signaled():
+			c.end()
 			return 128 + int(status.Signal()), true
+		default:
+			c.end()
+			return status.ExitStatus(), false
 		}
-		return status.ExitStatus(), false
 	}
+}
+
+// end gives up the pid.
+func (c *child) end() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	_ = c.process.Release()
+}
+
+// stopped reports whether a status is that of a stop, by whatever signal.
+func stopped(w syscall.WaitStatus) bool { return w&0xff == 0x7f }
+
+// continued reports whether a status tells of going on, as Linux, FreeBSD and
+// macOS write it.
+func continued(w syscall.WaitStatus) bool {
+	return w == 0xffff || w == syscall.WaitStatus(syscall.SIGCONT) ||
+		stopped(w) && syscall.Signal(w>>8&0xff) == syscall.SIGCONT
 }
 
 // inForeground reports whether this process group owns a terminal: then the

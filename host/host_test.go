@@ -88,6 +88,14 @@ func fakeCLI(args []string) int {
 		<-c // the thread that sent the signal may run on for a moment
 		fmt.Fprintln(os.Stdout, "continued")
 		return 5
+	case "stop-group":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGCONT)
+		for n, _ := strconv.Atoi(args[1]); n > 0; n-- {
+			_ = syscall.Kill(0, syscall.SIGSTOP)
+			<-c
+		}
+		return 5
 	case "raw":
 		modes, _ := termios(os.Stdin)
 		modes.Lflag &^= unix.ICANON | unix.ECHO

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,6 +149,42 @@ func TestAStoppedCLIStopsItsCallerToo(t *testing.T) {
 	_, _ = io.Copy(io.Discard, r)
 	if code := exitCode(t, cmd); code != 5 {
 		t.Errorf("code %d, want 5", code)
+	}
+	gone(t, plan)
+}
+
+// A CLI that stops its whole group, as Claude Code does at Ctrl-Z, stops the
+// caller once: after fg the caller must not stop again because of a stop that
+// is over.
+func TestACLIThatStopsItsGroupStopsItsCallerOnce(t *testing.T) {
+	const rounds = 150
+	plan, project := newPlan(t, "stop-group", strconv.Itoa(rounds))
+	cmd := ideai(t, plan, project)
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tty.Close() }()
+	go func() { _, _ = io.Copy(io.Discard, tty) }()
+	stops := 0
+	for {
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !status.Stopped() {
+			if status.ExitStatus() != 5 {
+				t.Errorf("status %v", status)
+			}
+			break
+		}
+		stops++
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stops != rounds {
+		t.Errorf("the caller stopped %d times, the CLI %d times", stops, rounds)
 	}
 	gone(t, plan)
 }
