@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -101,11 +102,15 @@ func askVersion(ctx context.Context, p *provider.Profile, path string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, p.Version.Args...)
 	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
-	out, err := cmd.Output()
-	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return ""
 	}
-	return p.Version.Parse(string(out))
+	if version := p.Version.Parse(stdout.String()); version != "" {
+		return version
+	}
+	return p.Version.Parse(stderr.String()) // pi tells it there
 }
 
 // locale returns the person's locale as POSIX finds it.

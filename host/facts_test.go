@@ -84,6 +84,39 @@ func TestFactsWithoutAVersion(t *testing.T) {
 	}
 }
 
+// pi tells its version on standard error.
+func TestAVersionOnStandardErrorCounts(t *testing.T) {
+	dir := t.TempDir()
+	fakeBinary(t, dir, "echo 'no update'\necho '2.1.332 (Claude Code)' >&2\n")
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	h, err := host.Facts(t.Context(), claude(t), host.FactsOptions{})
+	if err != nil || h.GetCliVersion() != "2.1.332" {
+		t.Errorf("version %q, %v", h.GetCliVersion(), err)
+	}
+}
+
+// The names of the person's variables that stand in a carrier's way are told,
+// never their values.
+func TestFactsNameTheVariablesThatMatter(t *testing.T) {
+	dir := t.TempDir()
+	fakeBinary(t, dir, "")
+	if err := os.Rename(filepath.Join(dir, "claude"), filepath.Join(dir, "opencode")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	p, err := provider.Builtin().Profile("opencode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{"": "", "{}": "OPENCODE_CONFIG_CONTENT"} {
+		t.Setenv("OPENCODE_CONFIG_CONTENT", value)
+		h, err := host.Facts(t.Context(), p, host.FactsOptions{})
+		if err != nil || strings.Join(h.GetEnvNames(), " ") != want {
+			t.Errorf("with value %q: %q, %v", value, h.GetEnvNames(), err)
+		}
+	}
+}
+
 func TestACLIThatIsNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := host.Facts(t.Context(), claude(t), host.FactsOptions{})
