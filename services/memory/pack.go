@@ -6,9 +6,10 @@ import "strings"
 const minExcerpt = 40
 
 // pack gives each choice as much of the budget as is fair: all get a pointer
-// as far as the budget goes, the best ones are whole when they fit, the others
-// are whole or an excerpt within an equal share of what is left, and what
-// remains then makes more of them whole, in order. A note's tokens are those
+// as far as the budget goes; the best ones are whole when they fit; each other
+// one is whole or an excerpt within an equal share of what is left; and what
+// remains then makes them whole, or their excerpts longer, in order. So no note
+// is whole at the cost of one that ranks before it. A note's tokens are those
 // of its text and of its pointer.
 func (s *Service) pack(a *Answer, choices []choice, budget int, excerpt func(id string, tokens int) string) {
 	first := len(a.Notes)
@@ -28,35 +29,44 @@ func (s *Service) pack(a *Answer, choices []choice, budget int, excerpt func(id 
 	}
 	given := a.Notes[first:]
 	for i := range given {
-		left := len(given) - i
-		share, part := budget/left, budget/left
 		if wants[i].best {
-			share, part = budget, max(budget/2, budget/left)
+			budget -= s.give(&given[i], bodies[i], budget, max(budget/2, budget/(len(given)-i)), excerpt)
 		}
-		budget -= s.give(&given[i], bodies[i], share, part, excerpt)
+	}
+	others := 0
+	for _, w := range wants {
+		if !w.best {
+			others++
+		}
+	}
+	share := budget / max(others, 1)
+	for i := range given {
+		if !wants[i].best {
+			budget -= s.give(&given[i], bodies[i], share, share, excerpt)
+		}
 	}
 	for i := range given {
-		if given[i].Form == Full {
-			continue
-		}
-		spent := 0
-		if given[i].Form == Excerpt {
-			spent = given[i].Tokens
-		}
-		if full, fits := s.fits(bodies[i], budget+spent); fits {
-			given[i].Form, given[i].Text, given[i].Tokens = Full, bodies[i], full
-			budget -= full - spent
+		if budget > 0 {
+			budget -= s.give(&given[i], bodies[i], budget, budget, excerpt)
 		}
 	}
 }
 
-// give puts text into a pointer, whole within share or an excerpt within part,
-// and returns the tokens it took.
+// give puts more text into a note, whole within share tokens more than it has
+// or an excerpt within part more, and returns the tokens that took.
 func (s *Service) give(r *Recalled, body string, share, part int, excerpt func(string, int) string) int {
-	if full, fits := s.fits(body, share); fits {
-		r.Form, r.Text, r.Tokens = Full, body, full
-		return full
+	spent := 0
+	switch r.Form {
+	case Full:
+		return 0
+	case Excerpt:
+		spent = r.Tokens
 	}
+	if full, fits := s.fits(body, spent+share); fits {
+		r.Form, r.Text, r.Tokens = Full, body, full
+		return full - spent
+	}
+	part += spent
 	if part < minExcerpt || strings.TrimSpace(body) == "" {
 		return 0
 	}
@@ -65,11 +75,11 @@ func (s *Service) give(r *Recalled, body string, share, part int, excerpt func(s
 		text = s.beginning(body, part)
 	}
 	tokens := s.count(text)
-	if text == "" || tokens > part {
+	if text == "" || tokens > part || tokens <= spent {
 		return 0
 	}
 	r.Form, r.Text, r.Tokens = Excerpt, text, tokens
-	return tokens
+	return tokens - spent
 }
 
 // fits returns the tokens of a body when they are within a budget. Bodies that

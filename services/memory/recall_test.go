@@ -266,3 +266,34 @@ func TestRecallTracesSizesAndNoText(t *testing.T) {
 		}
 	}
 }
+
+// A note is never whole at the cost of one that ranks before it: the shares of
+// the budget are equal, and what remains is spent in order.
+func TestRecallKeepsItsOrderInWhatItGives(t *testing.T) {
+	const grain = 60 // tokens of a passage with its marks, and of an excerpt not worth making
+	rapid.Check(t, func(rt *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.IntRange(1, 40), 2, 9).Draw(rt, "passages")
+		files := map[string]string{}
+		for i, n := range sizes {
+			var body strings.Builder
+			for line := range n {
+				fmt.Fprintf(&body, "Brake rule %d of list %d: check the pads and the cable.\n\n", line, i)
+			}
+			files[fmt.Sprintf("list-%d.md", i)] = "---\ndescription: brake list " + strings.Repeat("brake ", i) + "\n---\n" + body.String()
+		}
+		f := open(t, files)
+		a, err := f.RecallNotes(t.Context(), here, memorysvc.Question{
+			Query: "brake pads", MaxNotes: 9, BudgetTokens: rapid.IntRange(100, 3000).Draw(rt, "budget"),
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, whole := range a.Notes {
+			for _, better := range a.Notes[min(i, 1):i] {
+				if whole.Form == memorysvc.Full && better.Form != memorysvc.Full && better.Tokens < whole.Tokens-grain {
+					rt.Fatalf("%s is whole with %d tokens, and %s before it got %d as form %d", whole.ID, whole.Tokens, better.ID, better.Tokens, better.Form)
+				}
+			}
+		}
+	})
+}
