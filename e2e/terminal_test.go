@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -57,14 +56,7 @@ func (t *terminal) wait(what string, cond func() bool) {
 func TestClaudeInATerminalShowsNoDialogOfOurs(t *testing.T) {
 	w := newWorld(t)
 	w.setUpProject()
-	// A person who has used Claude Code in this folder before.
-	state, err := json.Marshal(map[string]any{
-		"hasCompletedOnboarding": true, "theme": "dark",
-		"customApiKeyResponses": map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
-		"projects":              map[string]any{w.project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
-	})
-	must(t, err)
-	w.write(filepath.Join(w.home, ".claude.json"), string(state))
+	w.knownFolder()
 	recall := stubmodel.Call{Name: "mcp__ideai__idea_memory_recall", Args: map[string]any{"query": "arrondi des montants"}}
 	w.model.SetScript(func(_ stubmodel.Request, turn int) stubmodel.Reply {
 		if turn == 0 {

@@ -8,9 +8,9 @@ import (
 // What the runs of docs/providers.md showed.
 func TestWhenAChangedContextApplies(t *testing.T) {
 	for _, c := range []struct {
-		profile, carrier     string
-		kind                 Kind
-		workspace            Workspace
+		profile, carrier      string
+		kind                  Kind
+		workspace             Workspace
 		interactive, headless Applies
 	}{
 		{"claude", "side_directory", Fresh, Project, NextTurn, AtResume},
@@ -51,6 +51,9 @@ func TestAppliesIsRead(t *testing.T) {
 	}
 	if _, err := with("applies: soon"); err == nil || !strings.Contains(err.Error(), `applies "soon"`) {
 		t.Errorf("an unknown moment: %v", err)
+	}
+	if _, err := with("applies: at_resume\n    next_turn_once: true"); err == nil || !strings.Contains(err.Error(), "next_turn") {
+		t.Errorf("a limit of what is not shown: %v", err)
 	}
 	if _, err := with("applies: at_resume\n    frozen_on_resume: true"); err == nil || !strings.Contains(err.Error(), "frozen") {
 		t.Errorf("a frozen text that applies at a resume: %v", err)

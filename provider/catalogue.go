@@ -184,6 +184,9 @@ func (c *Carrier) complete(version string) error {
 	if !slices.Contains(moments, c.Applies) {
 		return fmt.Errorf("applies %q is none of %v", c.Applies, moments)
 	}
+	if c.NextTurnLimitBytes < 0 || c.Applies != NextTurn && (c.NextTurnLimitBytes > 0 || c.NextTurnOnce) {
+		return errors.New("next_turn_limit_bytes and next_turn_once bound what applies at next_turn")
+	}
 	if c.FrozenOnResume && c.Applies != AtRestart {
 		return fmt.Errorf("applies %s: a text that is frozen on resume changes at_restart only", c.Applies)
 	}

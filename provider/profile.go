@@ -152,6 +152,8 @@ type Carrier struct {
 	// NextTurnLimitBytes bounds what a running session is shown of a change;
 	// the rest waits for a resume. 0 = all of it, as far as is known.
 	NextTurnLimitBytes int64 `yaml:"next_turn_limit_bytes"`
+	// NextTurnOnce tells that a running session is shown the first change only.
+	NextTurnOnce bool `yaml:"next_turn_once"`
 	// KeptInSession tells that every launch adds the context to the session's
 	// history once more, so that a resume goes without while it is unchanged.
 	KeptInSession bool `yaml:"kept_in_session"`
@@ -208,15 +210,16 @@ func (p *Profile) WithoutTools(openFolder string) string {
 	return ""
 }
 
-// NextTurnLimit is how many bytes of a change a running session is shown that
-// got its context by a carrier; 0 = all of it.
-func (p *Profile) NextTurnLimit(carrier string) int64 {
+// NextTurn returns how many bytes of a change a running session is shown that
+// got its context by a carrier, 0 for all of them, and whether that is so for
+// the first change only.
+func (p *Profile) NextTurn(carrier string) (limit int64, once bool) {
 	for i := range p.Carriers {
 		if c := &p.Carriers[i]; c.Name == carrier && c.Applies == NextTurn {
-			return c.NextTurnLimitBytes
+			return c.NextTurnLimitBytes, c.NextTurnOnce
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // DialogKind names a dialog of a CLI.

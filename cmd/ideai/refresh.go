@@ -42,6 +42,9 @@ start keeps the old one until then.`,
 					failed = &codeError{exitCode(err)}
 				}
 			}
+			if len(done) == 0 && failed != nil {
+				return failed
+			}
 			if err := a.showRefreshed(done, dryRun); err != nil {
 				return err
 			}

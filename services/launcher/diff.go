@@ -2,6 +2,7 @@ package launchersvc
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,25 @@ func sectionDiff(c *launcherv1.ContextChange, before, after *toldSection) *launc
 	}
 	out.Lines, out.Truncated = diffLines(a, b)
 	return out
+}
+
+// lineOverhead is what a CLI that shows a change adds to each line: a number.
+const lineOverhead = 8
+
+// changeSize is about how many bytes a CLI that shows a change has to show.
+func changeSize(before, after *told) (size int64) {
+	for _, c := range changes(before, after) {
+		d := sectionDiff(c, before.section(c.GetSection()), after.section(c.GetSection()))
+		if d.GetTextMissing() || d.GetTruncated() {
+			return math.MaxInt64
+		}
+		for _, l := range d.GetLines() {
+			if l.GetOp() == launcherv1.DiffOp_DIFF_OP_SAME || l.GetOp() == launcherv1.DiffOp_DIFF_OP_ADDED {
+				size += int64(len(l.GetText()) + lineOverhead)
+			}
+		}
+	}
+	return size
 }
 
 // withFinalNewline makes a last line equal to the same line before others.

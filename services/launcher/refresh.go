@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type refresh struct {
 	context  *contextv1.EffectiveContext
 	warnings []*launcherv1.Warning
 	files    []*typev1.File // that would change
+	when     typev1.Applies // when the launch takes it
 }
 
 // RefreshContext composes the context of a running launch anew. It changes
@@ -88,14 +90,41 @@ func (s *Service) recompose(ctx context.Context, r *refresh) error {
 	}
 	r.context, r.warnings = g.context, g.warnings
 	r.after = r.before.again(g.context)
+	s.setMoment(r)
 	return nil
+}
+
+// setMoment finds out when the launch takes the refresh: not with the next
+// prompt when its CLI does not show this change there.
+func (s *Service) setMoment(r *refresh) {
+	r.when = r.record.GetInjection().GetApplies()
+	if r.when == typev1.Applies_APPLIES_UNSPECIFIED { // a record of a server that did not know
+		r.when = typev1.Applies_APPLIES_AT_RESTART
+	}
+	if r.when != typev1.Applies_APPLIES_NEXT_TURN || r.before.Digest == r.after.Digest {
+		return
+	}
+	p, err := s.deps.Catalogue.Profile(r.record.GetProfileId())
+	if err != nil {
+		return // of a catalogue of another time: the launch's own word stands
+	}
+	why := ""
+	switch limit, once := p.NextTurn(r.record.GetInjection().GetCarrier()); {
+	case once && r.record.GetRefresh() != nil:
+		why = p.Name + " shows a running session the first change only, and this one had its"
+	case limit > 0 && changeSize(r.before, r.after) > limit:
+		why = fmt.Sprintf("%s shows a running session the first %d bytes of a change, and this one is larger", p.Name, limit)
+	default:
+		return
+	}
+	r.when = typev1.Applies_APPLIES_AT_RESUME
+	r.warnings = append(r.warnings, refreshWaits(p.Name, why))
 }
 
 // refreshedFiles are the files of the launch's injection whose content would
 // change. There are none where only a fresh session takes them.
 func (s *Service) refreshedFiles(ctx context.Context, r *refresh) ([]*typev1.File, error) {
-	applies := r.applies()
-	if r.before.Digest == r.after.Digest && r.record.GetRefresh() == nil || applies == typev1.Applies_APPLIES_AT_RESTART {
+	if r.before.Digest == r.after.Digest && r.record.GetRefresh() == nil || r.when == typev1.Applies_APPLIES_AT_RESTART {
 		return nil, nil
 	}
 	req := r.before.Request
@@ -120,22 +149,13 @@ func fileDigest(f *typev1.File) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// applies is when the launch takes a refresh. Records of servers that did not
-// know say the least.
-func (r *refresh) applies() typev1.Applies {
-	if a := r.record.GetInjection().GetApplies(); a != typev1.Applies_APPLIES_UNSPECIFIED {
-		return a
-	}
-	return typev1.Applies_APPLIES_AT_RESTART
-}
-
 // launchContext tells how far the launch is behind.
 func (r *refresh) launchContext() *launcherv1.LaunchContext {
 	out := &launcherv1.LaunchContext{
 		LaunchId: r.record.GetLaunchId(), Identity: r.record.GetIdentity(), ProfileId: r.record.GetProfileId(),
 		State:        launcherv1.ContextState_CONTEXT_STATE_STALE,
 		DigestBefore: r.before.Digest, DigestAfter: r.after.Digest, TokensDelta: r.after.Tokens - r.before.Tokens,
-		Changes: changes(r.before, r.after), Applies: r.applies(),
+		Changes: changes(r.before, r.after), Applies: r.when,
 	}
 	switch r.after.Digest {
 	case r.before.Digest:
@@ -252,7 +272,7 @@ func (s *Service) refreshed(ctx context.Context, d *desk, id, digest string) err
 			return err
 		}
 	}
-	if r.applies() == typev1.Applies_APPLIES_AT_RESTART {
+	if r.when == typev1.Applies_APPLIES_AT_RESTART {
 		return invalid("refreshed", "only a fresh session of %s takes a newer context; start the agent again", r.record.GetProfileId())
 	}
 	now := s.deps.Clock()
@@ -261,7 +281,7 @@ func (s *Service) refreshed(ctx context.Context, d *desk, id, digest string) err
 			return launchOver(id)
 		}
 		r.apply(record, now)
-		if r.applies() == typev1.Applies_APPLIES_NEXT_TURN {
+		if r.when == typev1.Applies_APPLIES_NEXT_TURN {
 			l.told, l.toldStored = r.after, false
 		}
 		l.proposed = nil
@@ -271,8 +291,8 @@ func (s *Service) refreshed(ctx context.Context, d *desk, id, digest string) err
 
 // apply makes a record tell of the refresh.
 func (r *refresh) apply(record *launcherv1.Launch, now time.Time) {
-	record.Refresh = &launcherv1.Refresh{ContextDigest: r.after.Digest, CreateTime: timestamppb.New(now), Applies: r.applies()}
-	if r.applies() == typev1.Applies_APPLIES_NEXT_TURN {
+	record.Refresh = &launcherv1.Refresh{ContextDigest: r.after.Digest, CreateTime: timestamppb.New(now), Applies: r.when}
+	if r.when == typev1.Applies_APPLIES_NEXT_TURN {
 		record.ContextDigest, record.ContextTokens, record.Sections = r.after.Digest, r.after.Tokens, r.after.reports()
 	}
 	for _, f := range r.files {

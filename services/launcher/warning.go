@@ -40,6 +40,11 @@ func reasonText(err error) string {
 	return "the service failed"
 }
 
+func refreshWaits(cli, why string) *launcherv1.Warning {
+	return warning(launcherv1.WarningKind_WARNING_KIND_REFRESH_WAITS, 0, cli,
+		"%s; the agent has all of it when the session is resumed", why)
+}
+
 func noPersona(agent string) *launcherv1.Warning {
 	return warning(launcherv1.WarningKind_WARNING_KIND_NO_PERSONA, typev1.SectionKind_SECTION_KIND_PERSONA, agent,
 		"the agent %s has no persona; `ideai agent edit %s` writes one", agent, agent)

@@ -171,7 +171,7 @@ func (w *contextWatch) look(ctx context.Context, record *launcherv1.Launch) (now
 	}
 	return &launcherv1.LaunchContext{
 		LaunchId: record.GetLaunchId(), Identity: record.GetIdentity(), ProfileId: record.GetProfileId(),
-		State: launcherv1.ContextState_CONTEXT_STATE_STALE, DigestBefore: before.Digest, Applies: r.applies(), Problem: clip(reasonText(err)),
+		State: launcherv1.ContextState_CONTEXT_STATE_STALE, DigestBefore: before.Digest, Applies: record.GetInjection().GetApplies(), Problem: clip(reasonText(err)),
 	}, true
 }
 

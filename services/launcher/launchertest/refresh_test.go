@@ -75,12 +75,19 @@ func TestRefreshReachesTheNextTurn(t *testing.T) {
 		t.Errorf("record %v", record)
 	}
 	r.Restart()
-	if now := refresh(t, r, id, "l1"); now.GetState() != current || len(now.GetFiles()) > 0 || now.GetDigestBefore() != got.GetDigestAfter() {
-		t.Errorf("after the refresh, with another server: %v", now)
+	if again := refresh(t, r, id, "l1"); again.GetState() != current || len(again.GetFiles()) > 0 || again.GetDigestBefore() != got.GetDigestAfter() {
+		t.Errorf("after the refresh, with another server: %v", again)
 	}
 	rules(r, "Be kind.")
-	if now := refresh(t, r, id, "l1"); now.GetState() != stale || len(now.GetFiles()) != 1 {
-		t.Errorf("a change after a restart: %v", now)
+	// Claude Code shows the first change only: the next ones wait.
+	now := refresh(t, r, id, "l1")
+	if now.GetState() != stale || len(now.GetFiles()) != 1 || now.GetApplies() != typev1.Applies_APPLIES_AT_RESUME ||
+		len(now.GetWarnings()) != 1 || now.GetWarnings()[0].GetKind() != launcherv1.WarningKind_WARNING_KIND_REFRESH_WAITS {
+		t.Errorf("a second change, after a restart: %v", now)
+	}
+	report(t, r, refreshed(id, "l1", now.GetDigestAfter()))
+	if l := list(t, r, id)[0]; l.GetContextDigest() != got.GetDigestAfter() || l.GetRefresh().GetContextDigest() != now.GetDigestAfter() {
+		t.Errorf("record %v", l.GetRefresh())
 	}
 }
 
@@ -155,7 +162,7 @@ func TestRefreshThatIsOvertaken(t *testing.T) {
 		t.Errorf("metadata %v", f.Meta)
 	}
 	report(t, r, refreshed(id, "l1", three.GetDigestAfter()))
-	if now := refresh(t, r, id, "l1"); now.GetState() != current || len(now.GetFiles()) > 0 {
+	if now := refresh(t, r, id, "l1"); now.GetState() != pending || len(now.GetFiles()) > 0 {
 		t.Errorf("got %v", now)
 	}
 }
@@ -339,5 +346,31 @@ func TestWatchTellsOfProblems(t *testing.T) {
 	r.Memory.Set(nil)
 	if c := event(t, stream).GetContext(); c.GetState() != stale || c.GetProblem() != "" || len(c.GetChanges()) != 1 {
 		t.Errorf("mended, and the memory is back: %v", c)
+	}
+}
+
+// Claude Code shows the first 8 KB of a changed file.
+func TestLargeChangesWaitForAResume(t *testing.T) {
+	r := launchertest.NewRig(t)
+	id, root := shop(t, r, true)
+	long := strings.Repeat("Every change has a test and a reason.\n", 2000)
+	rules(r, long)
+	prepare(t, r, launchertest.Request(id, "l1", root))
+	rules(r, long+"And a name.\n")
+	if got := refresh(t, r, id, "l1"); got.GetApplies() != typev1.Applies_APPLIES_NEXT_TURN || len(got.GetWarnings()) > 0 {
+		t.Errorf("one more line of many: %s, %v", got.GetApplies(), got.GetWarnings())
+	}
+	rules(r, strings.ReplaceAll(long, "reason", "name"))
+	got := refresh(t, r, id, "l1")
+	if got.GetApplies() != typev1.Applies_APPLIES_AT_RESUME || len(got.GetFiles()) != 1 || len(got.GetWarnings()) != 1 ||
+		got.GetWarnings()[0].GetKind() != launcherv1.WarningKind_WARNING_KIND_REFRESH_WAITS {
+		t.Errorf("every line: %s, %d files, %v", got.GetApplies(), len(got.GetFiles()), got.GetWarnings())
+	}
+	report(t, r, refreshed(id, "l1", got.GetDigestAfter()))
+	if now := refresh(t, r, id, "l1"); now.GetState() != pending || len(now.GetFiles()) > 0 {
+		t.Errorf("after the refresh: %s, %d files", now.GetState(), len(now.GetFiles()))
+	}
+	if l := list(t, r, id)[0]; l.GetRefresh().GetApplies() != typev1.Applies_APPLIES_AT_RESUME || l.GetContextDigest() != got.GetDigestBefore() {
+		t.Errorf("record %v", l.GetRefresh())
 	}
 }

@@ -108,8 +108,9 @@ const (
 	WarningKind_WARNING_KIND_NO_PERSONA WarningKind = 7
 	// The CLI is not given ideai's tools.
 	WarningKind_WARNING_KIND_NO_TOOLS WarningKind = 8
-	// A change is larger than the CLI shows to a running session.
-	WarningKind_WARNING_KIND_LARGE_CHANGE WarningKind = 9
+	// A refresh waits for a resume, although the CLI takes others with the next
+	// prompt.
+	WarningKind_WARNING_KIND_REFRESH_WAITS WarningKind = 9
 )
 
 // Enum value maps for WarningKind.
@@ -123,7 +124,7 @@ var (
 		5: "WARNING_KIND_FROZEN_CONTEXT",
 		7: "WARNING_KIND_NO_PERSONA",
 		8: "WARNING_KIND_NO_TOOLS",
-		9: "WARNING_KIND_LARGE_CHANGE",
+		9: "WARNING_KIND_REFRESH_WAITS",
 	}
 	WarningKind_value = map[string]int32{
 		"WARNING_KIND_UNSPECIFIED":          0,
@@ -134,7 +135,7 @@ var (
 		"WARNING_KIND_FROZEN_CONTEXT":       5,
 		"WARNING_KIND_NO_PERSONA":           7,
 		"WARNING_KIND_NO_TOOLS":             8,
-		"WARNING_KIND_LARGE_CHANGE":         9,
+		"WARNING_KIND_REFRESH_WAITS":        9,
 	}
 )
 
@@ -5162,7 +5163,7 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x17DIALOG_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11DIALOG_KIND_TRUST\x10\x01\x12\x15\n" +
 	"\x11DIALOG_KIND_LOGIN\x10\x02\x12\x1c\n" +
-	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03*\xa4\x02\n" +
+	"\x18DIALOG_KIND_MCP_APPROVAL\x10\x03*\xa5\x02\n" +
 	"\vWarningKind\x12\x1c\n" +
 	"\x18WARNING_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dWARNING_KIND_SECTION_DEGRADED\x10\x01\x12\x1a\n" +
@@ -5171,8 +5172,8 @@ const file_idea_launcher_v1_launcher_proto_rawDesc = "" +
 	"\x15WARNING_KIND_LEFT_OUT\x10\x04\x12\x1f\n" +
 	"\x1bWARNING_KIND_FROZEN_CONTEXT\x10\x05\x12\x1b\n" +
 	"\x17WARNING_KIND_NO_PERSONA\x10\a\x12\x19\n" +
-	"\x15WARNING_KIND_NO_TOOLS\x10\b\x12\x1d\n" +
-	"\x19WARNING_KIND_LARGE_CHANGE\x10\t*\x90\x01\n" +
+	"\x15WARNING_KIND_NO_TOOLS\x10\b\x12\x1e\n" +
+	"\x1aWARNING_KIND_REFRESH_WAITS\x10\t*\x90\x01\n" +
 	"\vLaunchState\x12\x1c\n" +
 	"\x18LAUNCH_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15LAUNCH_STATE_PREPARED\x10\x01\x12\x18\n" +
