@@ -80,7 +80,11 @@ func (a *app) prove(ctx context.Context, p *provider.Profile, carrier string) (p
 	if err != nil {
 		return proofs{}, err
 	}
-	dir, err := os.MkdirTemp("", "ideai-proof-")
+	parent := "" // a temporary folder has no files above it that a CLI would read
+	if p.MCPNeedsClosedFolders {
+		parent = a.config.StateDir
+	}
+	dir, err := os.MkdirTemp(parent, "ideai-proof-")
 	if err != nil {
 		return proofs{}, err
 	}
@@ -102,7 +106,7 @@ func (a *app) prove(ctx context.Context, p *provider.Profile, carrier string) (p
 	facts.ServerAddress = address
 	out := proofs{Profile: p.ID, Version: facts.GetCliVersion()}
 	if !a.asJSON {
-		a.say("%s %s, offline, in a throw-away home:", p.Name, out.Version)
+		a.say("%s, offline, in a throw-away home:", strings.TrimSpace(p.Name+" "+out.Version))
 	}
 	results, err := prove.Run(ctx, prove.Options{
 		Profile: p, Carrier: carrier, Launcher: s.launcher, Host: facts, Env: os.Environ(), Dir: filepath.Join(dir, "world"),

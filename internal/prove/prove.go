@@ -19,7 +19,7 @@ import (
 )
 
 // DefaultTimeout bounds one run of a CLI.
-const DefaultTimeout = 30 * time.Second
+const DefaultTimeout = time.Minute
 
 // Options say what to prove, and with what.
 type Options struct {
@@ -112,6 +112,10 @@ func (p *proof) setUp(ctx context.Context) error {
 	p.project = r.GetProject().GetProjectId()
 	p.Host = proto.CloneOf(p.Host)
 	p.Host.ProjectRoot, p.Host.CwdRelative, p.Host.RunRoot = r.GetProject().GetRoot(), "", ""
+	p.Host.OpenFolder = host.OpenFolder(p.Host.GetProjectRoot())
+	if why := p.Profile.WithoutTools(p.Host.GetOpenFolder()); why != p.Profile.WithoutTools("") {
+		return errors.New(why)
+	}
 	p.Host.Proofs, p.Host.EnvNames = nil, nil // what they speak of is to be found out
 	_, err = p.Launcher.SetTrust(ctx, &launcherv1.SetTrustRequest{ProjectId: p.project, Trusted: true})
 	return err
@@ -170,7 +174,11 @@ func (p *proof) try(ctx context.Context, cell Cell, session, which string) (Resu
 		return Result{}, "", err
 	}
 	word := "PROVED" + which + p.world.mark // differs from what a resumed session shows again
-	p.stub.begin(recallTool, map[string]any{"query": noteQuery}, word)
+	names := map[string]string{}
+	for _, tool := range toolsOf(plan) {
+		names[tool] = strings.ReplaceAll(p.Profile.ToolName, "{tool}", tool)
+	}
+	p.stub.begin(names, recallTool, map[string]any{"query": noteQuery}, word)
 	began := time.Now()
 	ended, err := p.carryOut(ctx, plan, cell.Terminal, word)
 	if err != nil {

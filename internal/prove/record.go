@@ -44,7 +44,8 @@ func (r *Record) sameCell(o Record) bool {
 }
 
 // Save keeps results below stateDir, for a version that is known. Newer ones
-// replace those of the same cell. Writing at the same time from two processes
+// replace those of the same cell; a run that came to nothing, because the CLI
+// failed or took too long, leaves none. Writing at the same time from two processes
 // keeps the records of one of them.
 func Save(stateDir string, p *provider.Profile, version string, env []string, results []Result, now time.Time) error {
 	if version == "" || p.Prove == nil {
@@ -58,7 +59,10 @@ func Save(stateDir string, p *provider.Profile, version string, env []string, re
 		for _, problem := range r.Problems {
 			record.Problems = append(record.Problems, strings.TrimSpace(string(problem.Kind)+" "+problem.Subject))
 		}
-		records = append(slices.DeleteFunc(records, record.sameCell), record)
+		records = slices.DeleteFunc(records, record.sameCell)
+		if r.conclusive() {
+			records = append(records, record)
+		}
 	}
 	slices.SortStableFunc(records, func(a, b Record) int { return b.Time.Compare(a.Time) })
 	data, err := json.MarshalIndent(records[:min(len(records), maxRecords)], "", "  ")

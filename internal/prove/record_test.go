@@ -105,6 +105,17 @@ func TestALaterProofReplacesTheEarlier(t *testing.T) {
 	}
 }
 
+func TestARunThatCameToNothingLeavesNoRecord(t *testing.T) {
+	dir := saved(t, "9.9.9", nil)
+	again := []Result{{Cell: Cell{Carrier: "side_directory", Workspace: provider.Project, carrier: door(t, claude(t), "side_directory")}, Problems: []Problem{{TimedOut, "1m"}}}}
+	if err := Save(dir, claude(t), "9.9.9", nil, again, time.Unix(2000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if records := Known(dir, claude(t), "9.9.9", nil); len(records) != 1 || !records[0].Resumed {
+		t.Errorf("records %+v", records)
+	}
+}
+
 func TestDamagedProofsCountAsNone(t *testing.T) {
 	dir := saved(t, "9.9.9", nil)
 	if err := os.WriteFile(filepath.Join(dir, "proofs", "claude.json"), []byte(`[{"version":`), 0o600); err != nil {

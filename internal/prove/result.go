@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"slices"
 	"time"
 
 	"github.com/idea-ide/ideai/provider"
@@ -77,6 +78,14 @@ type Result struct {
 
 // Arrived reports whether all arrived and worked.
 func (r *Result) Arrived() bool { return len(r.Problems) == 0 }
+
+// conclusive reports whether the run says anything of the door, or of the
+// machine only.
+func (r *Result) conclusive() bool {
+	return !slices.ContainsFunc(r.Problems, func(p Problem) bool {
+		return p.Kind == Failed || p.Kind == TimedOut || p.Kind == NoRequest || p.Kind == NoSession
+	})
+}
 
 // Section is one section of the context.
 type Section struct {

@@ -40,6 +40,8 @@ type protocol struct {
 
 var protocols = map[string]protocol{
 	"anthropic_messages": anthropicMessages,
+	"gemini":             gemini,
+	"openai_chat":        openaiChat,
 	"openai_responses":   openaiResponses,
 }
 
@@ -61,7 +63,8 @@ type stub struct {
 
 	mu        sync.Mutex
 	ids       int
-	tool      string // to call once in a run
+	names     map[string]string // of our tools, as the CLI names them, by bare name
+	tool      string            // to call once in a run
 	args      map[string]any
 	word      string // the answer to all that calls no tool
 	called    bool
@@ -91,9 +94,10 @@ func (s *stub) close() {
 
 // begin forgets the requests so far. The first answer that can calls the tool,
 // the others are the word.
-func (s *stub) begin(tool string, args map[string]any, word string) {
+func (s *stub) begin(names map[string]string, tool string, args map[string]any, word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.names = names
 	s.tool, s.args, s.word, s.called = tool, args, word, false
 	s.requests, s.elsewhere = nil, nil
 }
@@ -166,12 +170,29 @@ func (s *stub) record(doc node) reply {
 	r := request{doc: doc, tools: doc.offers()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.tools = append(r.tools, s.deferred(&r)...)
 	s.requests = append(s.requests, r)
 	if tool, ok := findTool(r.tools, s.tool); ok && !s.called {
 		s.called = true
 		return reply{call: &call{tool: tool, args: s.args}}
 	}
 	return reply{text: s.word}
+}
+
+// deferred are our tools that a request only names, for the model to look up:
+// by the CLI's name for them, which no text of ours has.
+func (s *stub) deferred(r *request) []offer {
+	if len(r.tools) == 0 {
+		return nil // no turn of the conversation
+	}
+	var out []offer
+	text := r.doc.allText()
+	for bare, name := range s.names {
+		if _, ok := findTool(r.tools, bare); !ok && name != bare && strings.Contains(text, name) {
+			out = append(out, offer{name: name})
+		}
+	}
+	return out
 }
 
 // findTool finds one of our tools by its bare name: CLIs put a prefix before
