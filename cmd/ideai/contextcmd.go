@@ -79,11 +79,22 @@ func (a *app) sections(reports []*typev1.SectionReport, total int32) {
 		}
 		rows = append(rows, []any{a.tr(sectionNames[r.GetKind()]), r.GetTokens(), budget, a.sources(r.GetSources())})
 		for _, l := range r.GetLeftOut() {
-			rows = append(rows, []any{"", "", "", a.tr("left out") + ": " + l.GetName() + " (" + a.tr(leftOutReasons[l.GetReason()]) + ")"})
+			rows = append(rows, []any{"", "", "", a.leftOut(l)})
 		}
 	}
 	a.table([]string{"section", "tokens", "budget", "sources"}, rows)
 	a.say("%d tokens in all", total)
+}
+
+func (a *app) leftOut(l *typev1.LeftOut) string {
+	name, why := l.GetName(), a.tr(leftOutReasons[l.GetReason()])
+	if l.GetCount() > 0 {
+		name = fmt.Sprintf(a.tr("%d more notes, by idea_memory_recall only"), l.GetCount())
+	}
+	if l.GetLimitTokens() > 0 {
+		why = fmt.Sprintf(a.tr("the list of names has %d tokens"), l.GetLimitTokens())
+	}
+	return a.tr("left out") + ": " + name + " (" + why + ")"
 }
 
 // shownSources is how many sources of a section a table names; JSON has all.
@@ -118,6 +129,7 @@ var leftOutReasons = map[typev1.LeftOutReason]string{
 	typev1.LeftOutReason_LEFT_OUT_REASON_MISSING:     "missing",
 	typev1.LeftOutReason_LEFT_OUT_REASON_SHORTENED:   "shortened",
 	typev1.LeftOutReason_LEFT_OUT_REASON_UNAVAILABLE: "its service does not answer",
+	typev1.LeftOutReason_LEFT_OUT_REASON_INDEX:       "the list of names is full",
 }
 
 func (a *app) warnings(ws []*launcherv1.Warning) {

@@ -45,7 +45,7 @@ func report(c contextsvc.EffectiveContext, left []contextsvc.LeftOut) string {
 			fmt.Fprintf(&b, "  from %s (%d)\n", src.Name, src.Tokens)
 		}
 		for _, l := range s.LeftOut {
-			fmt.Fprintf(&b, "  without %s: %s (%d)\n", l.Name, why[l.Why], l.Tokens)
+			fmt.Fprintf(&b, "  without %s: %s (%d)%s\n", l.Name, why[l.Why], l.Tokens, limit(l))
 		}
 	}
 	for _, l := range left {
@@ -54,9 +54,17 @@ func report(c contextsvc.EffectiveContext, left []contextsvc.LeftOut) string {
 	return b.String()
 }
 
+func limit(l contextsvc.LeftOut) string {
+	if l.Limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d notes over a limit of %d", l.Count, l.Limit)
+}
+
 var why = map[contextsvc.Why]string{
 	contextsvc.OverItsBudget: "budget", contextsvc.ReadByCLI: "read by the CLI", contextsvc.Untrusted: "untrusted",
 	contextsvc.Unusable: "unusable", contextsvc.Missing: "missing", contextsvc.Shortened: "shortened", contextsvc.Unavailable: "unavailable",
+	contextsvc.OverItsIndex: "index",
 }
 
 func TestComposedContexts(t *testing.T) {

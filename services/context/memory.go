@@ -1,6 +1,7 @@
 package contextsvc
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,10 +69,14 @@ type block struct {
 func (m *memoryWriter) write(index int) bool {
 	room := m.section.Budget - m.section.Tokens - m.headCost()
 	if room < 0 {
-		m.report(nil, m.notes)
+		m.report(0, nil, m.notes, 0)
 		return false
 	}
+	limit := index
 	index = min(index, room)
+	if index < limit {
+		limit = 0 // it is the section's budget that is spent
+	}
 	blocks, named := m.choose(room - min(index, m.pointersCost()))
 	for _, b := range blocks {
 		room -= b.cost
@@ -84,21 +89,37 @@ func (m *memoryWriter) write(index int) bool {
 	if len(list) > 0 {
 		m.add("", m.index(list))
 	}
-	m.report(list, rest)
+	m.report(len(blocks), list, rest, limit)
 	return true
 }
 
-// report accounts for the notes that are named: those by their own wish, those
-// that lost their text to the budget, and those there was no room to name.
-func (m *memoryWriter) report(list, rest []note) {
+// report accounts for the notes beside those with a text: the named ones, those
+// that lost their text to the budget, and, as one, all that are not named.
+// limit is that of the list of names, 0 when the section's budget was spent.
+func (m *memoryWriter) report(blocks int, list, rest []note, limit int) {
 	for _, n := range list {
 		m.section.Sources = append(m.section.Sources, Source{n.source, n.pointerCost})
 		if n.text != "" {
 			m.leave(n.source, Shortened, m.count(n.text))
 		}
 	}
+	unnamed, cost := m.total-blocks-len(list), 0
 	for _, n := range rest {
-		m.leave(n.source, OverItsBudget, n.pointerCost+m.count(n.text))
+		if n.text != "" {
+			m.leave(n.source, OverItsBudget, n.pointerCost+m.count(n.text))
+			unnamed--
+			continue
+		}
+		cost += n.pointerCost
+	}
+	if unnamed > 0 {
+		why := OverItsIndex
+		if limit == 0 {
+			why = OverItsBudget
+		}
+		m.section.LeftOut = append(m.section.LeftOut, LeftOut{
+			Name: fmt.Sprintf("%d more notes", unnamed), Why: why, Tokens: cost, Count: unnamed, Limit: limit,
+		})
 	}
 }
 

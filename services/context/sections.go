@@ -36,6 +36,7 @@ const (
 	Missing
 	Shortened
 	Unavailable
+	OverItsIndex
 )
 
 // Source is one thing a section was made from.
@@ -50,6 +51,8 @@ type LeftOut struct {
 	Why    Why
 	Tokens int    // what it would have taken more
 	Detail string // what is wrong with an unusable file, for people
+	Count  int    // how many notes it stands for; 0 = one thing
+	Limit  int    // the tokens that were spent, where not the section's budget
 }
 
 // Section is one part of an effective context.

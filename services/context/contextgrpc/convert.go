@@ -122,7 +122,8 @@ func sectionToProto(s contextsvc.Section) *contextv1.Section {
 }
 
 func leftOutToProto(l contextsvc.LeftOut) *typev1.LeftOut {
-	return &typev1.LeftOut{Name: l.Name, Reason: reasons.proto(l.Why), Tokens: i32(l.Tokens), Detail: l.Detail}
+	return &typev1.LeftOut{Name: l.Name, Reason: reasons.proto(l.Why), Tokens: i32(l.Tokens), Detail: l.Detail,
+		Count: i32(l.Count), LimitTokens: i32(l.Limit)}
 }
 
 func contextFromProto(c *contextv1.EffectiveContext) contextsvc.EffectiveContext {

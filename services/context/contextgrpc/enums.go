@@ -75,5 +75,6 @@ var (
 		contextsvc.Missing:       typev1.LeftOutReason_LEFT_OUT_REASON_MISSING,
 		contextsvc.Shortened:     typev1.LeftOutReason_LEFT_OUT_REASON_SHORTENED,
 		contextsvc.Unavailable:   typev1.LeftOutReason_LEFT_OUT_REASON_UNAVAILABLE,
+		contextsvc.OverItsIndex:  typev1.LeftOutReason_LEFT_OUT_REASON_INDEX,
 	})
 )

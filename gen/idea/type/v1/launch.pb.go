@@ -416,6 +416,8 @@ const (
 	LeftOutReason_LEFT_OUT_REASON_SHORTENED LeftOutReason = 6
 	// The service that holds it did not answer.
 	LeftOutReason_LEFT_OUT_REASON_UNAVAILABLE LeftOutReason = 7
+	// The list of notes by name has a limit of its own, and that was spent.
+	LeftOutReason_LEFT_OUT_REASON_INDEX LeftOutReason = 8
 )
 
 // Enum value maps for LeftOutReason.
@@ -429,6 +431,7 @@ var (
 		5: "LEFT_OUT_REASON_MISSING",
 		6: "LEFT_OUT_REASON_SHORTENED",
 		7: "LEFT_OUT_REASON_UNAVAILABLE",
+		8: "LEFT_OUT_REASON_INDEX",
 	}
 	LeftOutReason_value = map[string]int32{
 		"LEFT_OUT_REASON_UNSPECIFIED": 0,
@@ -439,6 +442,7 @@ var (
 		"LEFT_OUT_REASON_MISSING":     5,
 		"LEFT_OUT_REASON_SHORTENED":   6,
 		"LEFT_OUT_REASON_UNAVAILABLE": 7,
+		"LEFT_OUT_REASON_INDEX":       8,
 	}
 )
 
@@ -631,7 +635,12 @@ type LeftOut struct {
 	Tokens int32 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// What is wrong with an unusable file, with its line, for people; empty when
 	// the reason says it all.
-	Detail        string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
+	// How many notes it stands for, where it stands for several that have no
+	// other mention; 0 is one thing.
+	Count int32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
+	// The limit that was spent, in tokens, where it is not the section's budget.
+	LimitTokens   int32 `protobuf:"varint,6,opt,name=limit_tokens,json=limitTokens,proto3" json:"limit_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +701,20 @@ func (x *LeftOut) GetDetail() string {
 		return x.Detail
 	}
 	return ""
+}
+
+func (x *LeftOut) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *LeftOut) GetLimitTokens() int32 {
+	if x != nil {
+		return x.LimitTokens
+	}
+	return 0
 }
 
 // File is a file a host writes for a launch.
@@ -1019,12 +1042,14 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x06stable\x18\x06 \x01(\bR\x06stable\">\n" +
 	"\x06Source\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04name\x12\x16\n" +
-	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\"\x96\x01\n" +
+	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\"\xcf\x01\n" +
 	"\aLeftOut\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x04name\x123\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x1b.idea.type.v1.LeftOutReasonR\x06reason\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\x12 \n" +
-	"\x06detail\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x06detail\"h\n" +
+	"\x06detail\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x06detail\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\x05R\x05count\x12!\n" +
+	"\flimit_tokens\x18\x06 \x01(\x05R\vlimitTokens\"h\n" +
 	"\x04File\x12\x1c\n" +
 	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04path\x12$\n" +
 	"\acontent\x18\x02 \x01(\fB\n" +
@@ -1086,7 +1111,7 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x19SECTION_KIND_CAPABILITIES\x10\x03\x12\x17\n" +
 	"\x13SECTION_KIND_MEMORY\x10\x04\x12\x16\n" +
 	"\x12SECTION_KIND_STATE\x10\x05\x12\x18\n" +
-	"\x14SECTION_KIND_HANDOFF\x10\x06*\x87\x02\n" +
+	"\x14SECTION_KIND_HANDOFF\x10\x06*\xa2\x02\n" +
 	"\rLeftOutReason\x12\x1f\n" +
 	"\x1bLEFT_OUT_REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16LEFT_OUT_REASON_BUDGET\x10\x01\x12\x1f\n" +
@@ -1095,7 +1120,8 @@ const file_idea_type_v1_launch_proto_rawDesc = "" +
 	"\x18LEFT_OUT_REASON_UNUSABLE\x10\x04\x12\x1b\n" +
 	"\x17LEFT_OUT_REASON_MISSING\x10\x05\x12\x1d\n" +
 	"\x19LEFT_OUT_REASON_SHORTENED\x10\x06\x12\x1f\n" +
-	"\x1bLEFT_OUT_REASON_UNAVAILABLE\x10\aB\xa4\x01\n" +
+	"\x1bLEFT_OUT_REASON_UNAVAILABLE\x10\a\x12\x19\n" +
+	"\x15LEFT_OUT_REASON_INDEX\x10\bB\xa4\x01\n" +
 	"\x10com.idea.type.v1B\vLaunchProtoP\x01Z1github.com/idea-ide/ideai/gen/idea/type/v1;typev1\xa2\x02\x03ITX\xaa\x02\fIdea.Type.V1\xca\x02\fIdea\\Type\\V1\xe2\x02\x18Idea\\Type\\V1\\GPBMetadata\xea\x02\x0eIdea::Type::V1b\x06proto3"
 
 var (
