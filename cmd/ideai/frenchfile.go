@@ -8,9 +8,15 @@ import (
 // ofFile finds what a service says of a line of a file.
 var ofFile = regexp.MustCompile(`(?s)^(left out: )?(\.ideai/\S+), line (\d+): (.*)$`)
 
+// ofNotes finds what the launcher says of notes that are not used.
+var ofNotes = regexp.MustCompile("^([0-9]+) notes? (?:is|are) not used: (`[^`]+`) tells why$")
+
 // fileProblem returns what a service says of a file, such as a problem or a
 // warning, in the person's language as far as it is of a known kind.
 func (t *terminal) fileProblem(msg string) string {
+	if m := ofNotes.FindStringSubmatch(msg); m != nil && t.lang == "fr" {
+		return "notes inutilisables : " + m[1] + " ; " + m[2] + " dit pourquoi"
+	}
 	m := ofFile.FindStringSubmatch(msg)
 	if t.lang != "fr" || m == nil {
 		return msg

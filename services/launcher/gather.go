@@ -10,6 +10,7 @@ import (
 	contextv1 "github.com/idea-ide/ideai/gen/idea/context/v1"
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
 	memoryv1 "github.com/idea-ide/ideai/gen/idea/memory/v1"
+	typev1 "github.com/idea-ide/ideai/gen/idea/type/v1"
 	"github.com/idea-ide/ideai/internal/fault"
 	"github.com/idea-ide/ideai/internal/project"
 	"github.com/idea-ide/ideai/provider"
@@ -75,6 +76,9 @@ func (s *Service) gather(ctx context.Context, a ask) (gathered, error) {
 	if err != nil {
 		out.memory = err
 		out.warnings = append(out.warnings, memoryDown(err))
+	}
+	if n := notes.GetProblemNotes(); n > 0 {
+		out.warnings = append(out.warnings, brokenNotes(n))
 	}
 	composed, err := s.deps.Context.ComposeContext(ctx, &contextv1.ComposeContextRequest{
 		ProjectId:         a.project.ID,
@@ -195,6 +199,15 @@ func noteInputs(notes *memoryv1.RecallNotesResponse) []*contextv1.NoteInput {
 		out[i] = &contextv1.NoteInput{NoteId: n.GetNoteId(), Description: n.GetDescription(), Form: n.GetForm(), Text: n.GetText()}
 	}
 	return out
+}
+
+func brokenNotes(n int32) *launcherv1.Warning {
+	what := "notes are"
+	if n == 1 {
+		what = "note is"
+	}
+	return warning(launcherv1.WarningKind_WARNING_KIND_LEFT_OUT, typev1.SectionKind_SECTION_KIND_MEMORY, "memory",
+		"%d %s not used: `ideai memory list --problems` tells why", n, what)
 }
 
 // languageOf returns the language of texts for a locale, "" when it says none.

@@ -81,6 +81,7 @@ type Answer struct {
 	Notes   []Recalled // pinned, then found by score, then the index
 	Total   int        // usable notes of the project
 	LeftOut []string   // chosen, and given up for want of budget or because they cannot be used
+	Broken  int        // notes that are not used because of what is wrong with their files
 }
 
 // RecallNotes chooses notes for one agent and task. Equal notes and questions
@@ -143,7 +144,7 @@ func (s *Service) choose(sh *shelf, q Question) Answer {
 	var choices []choice
 
 	sh.mu.RLock()
-	answer.Total = len(sh.usable)
+	answer.Total, answer.Broken = len(sh.usable), len(sh.notes)-len(sh.usable)
 	for _, id := range q.Pinned {
 		id = CanonicalID(id)
 		if n := sh.usable[id]; n == nil {

@@ -97,7 +97,7 @@ func (s *server) RecallNotes(ctx context.Context, r *memoryv1.RecallNotesRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &memoryv1.RecallNotesResponse{TotalNotes: int32(answer.Total), LeftOutNoteIds: answer.LeftOut}
+	out := &memoryv1.RecallNotesResponse{TotalNotes: int32(answer.Total), LeftOutNoteIds: answer.LeftOut, ProblemNotes: int32(answer.Broken)}
 	for _, n := range answer.Notes {
 		out.Notes = append(out.Notes, recalled(n))
 	}

@@ -1262,8 +1262,10 @@ type RecallNotesResponse struct {
 	TotalNotes int32 `protobuf:"varint,2,opt,name=total_notes,json=totalNotes,proto3" json:"total_notes,omitempty"`
 	// Notes that were found and left out for want of budget.
 	LeftOutNoteIds []string `protobuf:"bytes,3,rep,name=left_out_note_ids,json=leftOutNoteIds,proto3" json:"left_out_note_ids,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How many notes are not used because of what is wrong with their files.
+	ProblemNotes  int32 `protobuf:"varint,4,opt,name=problem_notes,json=problemNotes,proto3" json:"problem_notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RecallNotesResponse) Reset() {
@@ -1315,6 +1317,13 @@ func (x *RecallNotesResponse) GetLeftOutNoteIds() []string {
 		return x.LeftOutNoteIds
 	}
 	return nil
+}
+
+func (x *RecallNotesResponse) GetProblemNotes() int32 {
+	if x != nil {
+		return x.ProblemNotes
+	}
+	return 0
 }
 
 // RecalledNote is a note chosen for an agent.
@@ -1735,12 +1744,13 @@ const file_idea_memory_v1_memory_proto_rawDesc = "" +
 	"\x10 \"\x06r\x04ص\x18\x01R\rpinnedNoteIds\x12&\n" +
 	"\tmax_notes\x18\x06 \x01(\x05B\t\xbaH\x06\x1a\x04\x18 (\x00R\bmaxNotes\x120\n" +
 	"\rbudget_tokens\x18\a \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\fbudgetTokens\x12;\n" +
-	"\x13index_budget_tokens\x18\b \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x9c\x01(\x00R\x11indexBudgetTokens\"\xb6\x01\n" +
+	"\x13index_budget_tokens\x18\b \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x9c\x01(\x00R\x11indexBudgetTokens\"\xdb\x01\n" +
 	"\x13RecallNotesResponse\x12=\n" +
 	"\x05notes\x18\x01 \x03(\v2\x1c.idea.memory.v1.RecalledNoteB\t\xbaH\x06\x92\x01\x03\x10\x80\x04R\x05notes\x12\x1f\n" +
 	"\vtotal_notes\x18\x02 \x01(\x05R\n" +
 	"totalNotes\x129\n" +
-	"\x11left_out_note_ids\x18\x03 \x03(\tB\x0e\xbaH\v\x92\x01\b\x10 \"\x04r\x02(xR\x0eleftOutNoteIds:\x04\x90\xb5\x18\x01\"\x95\x02\n" +
+	"\x11left_out_note_ids\x18\x03 \x03(\tB\x0e\xbaH\v\x92\x01\b\x10 \"\x04r\x02(xR\x0eleftOutNoteIds\x12#\n" +
+	"\rproblem_notes\x18\x04 \x01(\x05R\fproblemNotes:\x04\x90\xb5\x18\x01\"\x95\x02\n" +
 	"\fRecalledNote\x12 \n" +
 	"\anote_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02(xR\x06noteId\x12*\n" +
 	"\vdescription\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\vdescription\x12*\n" +
