@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,11 +61,15 @@ func (a *app) noteTable(r *memoryv1.ListNotesResponse) {
 // noteProblems tells what is wrong with a note's file, with its line.
 func (a *app) noteProblems(n *memoryv1.Note) {
 	for _, p := range n.GetProblems() {
-		where := ".ideai/memory/" + n.GetNoteId() + ".md"
+		where := ".ideai/memory/" + n.GetNoteId()
+		kept := strings.Contains(n.GetNoteId(), ".md.conflict-") // a version beside its note
+		if !kept {
+			where += ".md"
+		}
 		if p.GetLine() > 0 {
 			where = fmt.Sprintf("%s:%d", where, p.GetLine())
 		}
-		if p.GetExcluded() {
+		if p.GetExcluded() && !kept {
 			a.remark("%s: %s (not used until it is mended)", where, p.GetMessage())
 		} else {
 			a.remark("%s: %s", where, p.GetMessage())

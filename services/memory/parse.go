@@ -29,6 +29,11 @@ func parseNote(doc store.Doc) *Note {
 	if !wellNamed {
 		n.exclude(ProblemNameMismatch, 0, "the file's name %q cannot name a note; rename the file", safetext.Escape(path.Base(doc.Key)))
 	}
+	if note, ok := original(doc.Key); ok {
+		n.Description = "version of " + safetext.Escape(note)
+		n.exclude(ProblemConflict, 0, "this is a version of %s, kept when two wrote it at the same time; take over what is missing there, then delete this file", safetext.Escape(note))
+		return n
+	}
 	switch {
 	case doc.Err != nil:
 		n.unreadable(doc.Err)

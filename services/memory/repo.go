@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,12 +22,32 @@ const extension = ".md"
 // keyFor is the key of a new note.
 func keyFor(id string) string { return folder + "/" + id + extension }
 
+// keptBeside is the name of a file that the store kept beside a note when two
+// wrote it at the same time.
+var keptBeside = regexp.MustCompile(`^(.+)\.conflict-[0-9a-f]+(?:-[0-9a-z]+)?$`)
+
+// original returns the name of the file that a kept one stands beside.
+func original(key string) (string, bool) {
+	m := keptBeside.FindStringSubmatch(path.Base(key))
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
 // stemOf returns the stem of a note's file, and whether the key is one of a
-// note at all: a Markdown file right in the folder, not hidden.
+// note at all: a Markdown file right in the folder, not hidden. A version kept
+// beside one is its own note, which is only listed.
 func stemOf(key string) (string, bool) {
 	dir, name := path.Split(key)
+	if dir != folder+"/" || name[0] == '.' {
+		return "", false
+	}
+	if note, ok := original(key); ok && strings.EqualFold(path.Ext(note), extension) {
+		return name, true
+	}
 	ext := path.Ext(name)
-	if dir != folder+"/" || !strings.EqualFold(ext, extension) || name[0] == '.' {
+	if !strings.EqualFold(ext, extension) {
 		return "", false
 	}
 	return strings.TrimSuffix(name, ext), true
