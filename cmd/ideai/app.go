@@ -88,7 +88,7 @@ the program it started.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
 	f := root.PersistentFlags()
 	f.BoolVar(&a.asJSON, "json", false, "answer in JSON")
-	f.StringVar(&a.flags.project, "project", "", "the project's id (default: that of the current folder)")
+	f.StringVar(&a.flags.project, "project", "", "the project's id or an alias (default: that of the current folder)")
 	f.StringVar(&a.flags.worktree, "worktree", "", "the worktree's id (default: that of the current folder)")
 	f.BoolVar(&a.flags.inProcess, "in-process", false, "run without a background server")
 	_ = root.RegisterFlagCompletionFunc("project", a.complete(projectIDs))

@@ -164,7 +164,7 @@ func (a *app) explainCommand() *cobra.Command {
 					return err
 				}
 				if len(r.GetLaunches()) == 0 {
-					return a.show(r, func() { a.say("no launches yet") })
+					return a.show(&launcherv1.GetLaunchResponse{}, func() { a.say("no launches yet") })
 				}
 				args = []string{r.GetLaunches()[0].GetLaunchId()}
 			}

@@ -70,7 +70,7 @@ func (a *app) memoryWhy() *cobra.Command {
 			}
 			for i, n := range r.GetNotes() {
 				if n.GetNoteId() == args[0] {
-					return a.show(n, func() { a.why(i+1, n) })
+					return a.show(r, func() { a.why(i+1, n) })
 				}
 			}
 			return a.whyNot(cmd, s, at, args[0], r)

@@ -22,7 +22,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var readyFD int
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the server in the foreground, or see to the one behind", Args: cobra.NoArgs,
-		Long: "Runs all services in this process until it is interrupted. Commands start such a server in the\nbackground by themselves; there is no need for this one but to watch it, or for the IDE.",
+		Long: "Runs all services in this process until it is interrupted. Commands start such a server in the\nbackground by themselves; there is no need for this one but to watch it, or for the IDE.\nAt a unix:// address its owner is served as such; at a loopback host:port only holders of a token\nare, such as agents.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stop:

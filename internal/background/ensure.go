@@ -37,9 +37,9 @@ const (
 // Ensure connects to the server, starting one when there is none and replacing
 // one of an earlier build. It does not return before the server answers.
 func (o Options) Ensure(ctx context.Context) (*grpc.ClientConn, error) {
-	conn, _, ok := o.find(ctx)
-	if ok {
-		return conn, nil
+	conn, _, ok, err := o.find(ctx)
+	if ok || err != nil {
+		return conn, err
 	}
 	closeIf(conn)
 	path := socketPath(o.Address)
@@ -56,9 +56,9 @@ func (o Options) Ensure(ctx context.Context) (*grpc.ClientConn, error) {
 	}
 	defer func() { _ = turn.Unlock() }()
 
-	conn, old, ok := o.find(ctx)
-	if ok {
-		return conn, nil
+	conn, old, ok, err := o.find(ctx)
+	if ok || err != nil {
+		return conn, err
 	}
 	if old != nil {
 		if err := o.drain(ctx, conn, old); err != nil {
@@ -73,8 +73,7 @@ func (o Options) Ensure(ctx context.Context) (*grpc.ClientConn, error) {
 	if err := o.start(startCtx); err != nil {
 		return nil, err
 	}
-	conn, err := o.Dial(o.Address)
-	if err != nil {
+	if conn, err = o.Dial(o.Address); err != nil {
 		return nil, err
 	}
 	if _, err := ask(ctx, conn); err != nil {
@@ -86,7 +85,7 @@ func (o Options) Ensure(ctx context.Context) (*grpc.ClientConn, error) {
 
 // Find connects to a server that runs already, whatever its build.
 func (o Options) Find(ctx context.Context) (*grpc.ClientConn, bool) {
-	conn, info, ok := o.find(ctx)
+	conn, info, ok, _ := o.find(ctx)
 	if !ok && info != nil && !info.GetDraining() {
 		return conn, true
 	}
@@ -105,25 +104,29 @@ func closeIf(conn *grpc.ClientConn) {
 
 // find asks the server that listens, if there is one. ok means it is to be
 // used. Otherwise info is what a server to be replaced said, with its open
-// connection; both are nil when none answers.
-func (o Options) find(ctx context.Context) (*grpc.ClientConn, *launcherv1.GetServerInfoResponse, bool) {
+// connection; both are nil when none answers. The error is that of a server
+// that refuses this caller, which no other server would change.
+func (o Options) find(ctx context.Context) (conn *grpc.ClientConn, info *launcherv1.GetServerInfoResponse, ok bool, refused error) {
 	if !listening(ctx, o.Address) {
-		return nil, nil, false
+		return nil, nil, false, nil
 	}
 	conn, err := o.Dial(o.Address)
 	if err != nil {
-		return nil, nil, false
+		return nil, nil, false, nil
 	}
-	info, err := ask(ctx, conn)
+	info, err = ask(ctx, conn)
 	if err != nil {
 		_ = conn.Close()
-		return nil, nil, false
+		if f, ok := fault.As(err); ok && (f.Kind() == fault.Unauthenticated || f.Kind() == fault.PermissionDenied) {
+			refused = err
+		}
+		return nil, nil, false, refused
 	}
 	running := build.Info{ID: info.GetBuildId(), Time: info.GetBuildTime().AsTime()}
 	if info.GetDraining() || o.Build.Replaces(running) {
-		return conn, info, false
+		return conn, info, false, nil
 	}
-	return conn, info, true
+	return conn, info, true, nil
 }
 
 func ask(ctx context.Context, conn *grpc.ClientConn) (*launcherv1.GetServerInfoResponse, error) {

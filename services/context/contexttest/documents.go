@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -269,5 +270,33 @@ func saveRefuses(t *testing.T, c client) {
 		Persona: &contextv1.Persona{AgentId: "x", Description: "a\u200Bb"}})), fault.HiddenText, "name", ".ideai/agents/x.md")
 	for _, from := range []string{"../CLAUDE.md", "/etc/passwd", "a/../../b", `..\b`} {
 		refused(t, second(c.SaveRules(t.Context(), &contextv1.SaveRulesRequest{ProjectId: Project, Rules: &contextv1.Rules{RulesFrom: []string{from}}})), fault.OutsideProject, "name", from)
+	}
+}
+
+func ruleFiles(t *testing.T, c client) {
+	for name, save := range map[string]error{
+		"rules":   second(c.SaveRules(t.Context(), &contextv1.SaveRulesRequest{ProjectId: Project, Rules: &contextv1.Rules{RulesFrom: []string{"gone.md"}}})),
+		"persona": second(c.SavePersona(t.Context(), &contextv1.SavePersonaRequest{ProjectId: Project, Persona: &contextv1.Persona{AgentId: "dev", Body: "x\n"}})),
+		"skill":   second(c.SaveSkill(t.Context(), &contextv1.SaveSkillRequest{ProjectId: Project, Skill: &contextv1.Skill{SkillId: "tidy", Body: "x\n"}})),
+	} {
+		if save != nil {
+			t.Fatalf("%s: %v", name, save)
+		}
+	}
+	r, err := c.ListRuleFiles(t.Context(), &contextv1.ListRuleFilesRequest{ProjectId: Project})
+	must(t, err)
+	var got []string
+	for _, f := range r.GetFiles() {
+		got = append(got, f.GetPath()+" "+f.GetSection().String())
+		if (f.GetSizeBytes() == 0) != (f.GetPath() == "gone.md") {
+			t.Errorf("%s has %d bytes", f.GetPath(), f.GetSizeBytes())
+		}
+	}
+	want := []string{
+		".ideai/CONTEXT.md SECTION_KIND_RULES", ".ideai/agents/dev.md SECTION_KIND_PERSONA",
+		".ideai/skills/tidy/SKILL.md SECTION_KIND_CAPABILITIES", "gone.md SECTION_KIND_RULES",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
 	}
 }

@@ -30,6 +30,7 @@ func Run(t *testing.T, newClient func(t *testing.T) contextv1.ContextServiceClie
 		{"Personas", personas},
 		{"DeletePersona", deletePersona},
 		{"Skills", skills},
+		{"RuleFiles", ruleFiles},
 		{"Pages", pages},
 		{"Profiles", profiles},
 		{"StaleEtags", staleEtags},
