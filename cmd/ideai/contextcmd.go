@@ -146,8 +146,18 @@ func (a *app) contextRules() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			serves := ""
+			if r.Source == nil {
+				if serves, err = servingRules(cmd.Context(), s, at); err != nil {
+					return err
+				}
+			}
 			return a.show(r, func() {
-				if r.Source == nil {
+				switch {
+				case serves != "":
+					a.say("%s serves as the rules, there is no .ideai/CONTEXT.md; `ideai context edit` makes one that goes on using it", serves)
+					return
+				case r.Source == nil:
 					a.say("no rules; `ideai context edit` makes them")
 					return
 				}
@@ -164,6 +174,21 @@ func getRules(ctx context.Context, s *session, at place) (*contextv1.GetRulesRes
 	return s.context.GetRules(ctx, &contextv1.GetRulesRequest{ProjectId: at.project, WorktreeId: at.worktree})
 }
 
+// servingRules returns the file that serves as the rules of a project without
+// a CONTEXT.md, "" when none does.
+func servingRules(ctx context.Context, s *session, at place) (string, error) {
+	r, err := s.context.ListRuleFiles(ctx, &contextv1.ListRuleFilesRequest{ProjectId: at.project, WorktreeId: at.worktree})
+	if err != nil {
+		return "", err
+	}
+	for _, f := range r.GetFiles() {
+		if f.GetSection() == typev1.SectionKind_SECTION_KIND_RULES {
+			return f.GetPath(), nil
+		}
+	}
+	return "", nil
+}
+
 func (a *app) contextEdit() *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Edit the project's rules in $EDITOR", Args: cobra.NoArgs,
@@ -172,8 +197,18 @@ func (a *app) contextEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			text := r.GetSource()
+			if r.Source == nil {
+				serves, err := servingRules(cmd.Context(), s, at)
+				if err != nil {
+					return err
+				}
+				if serves != "" { // a CONTEXT.md that does not name it would end that
+					text = "---\nrules_from: [" + serves + "]\n---\n"
+				}
+			}
 			m, changed, err := a.edit(cmd.Context(), draft{
-				name: "CONTEXT.md", text: r.GetSource(), etag: r.GetRules().GetEtag(),
+				name: "CONTEXT.md", text: text, etag: r.GetRules().GetEtag(),
 				unchanged: &contextv1.SaveRulesResponse{Rules: r.GetRules()},
 				save: func(ctx context.Context, text, etag string) (proto.Message, error) {
 					return s.context.SaveRules(ctx, &contextv1.SaveRulesRequest{
