@@ -124,7 +124,7 @@ func (s *Server) addGateway(key *auth.Key, relay *auth.Relay, registry *project.
 		Catalogue: catalogue,
 		Issuer:    key.Issuer(),
 		Build:     s.config.Build,
-		Features:  []string{"context", "memory", "launch"},
+		Features:  []string{"context", "memory", "launch", "refresh"},
 		Tools:     agenttools.Names(),
 		Logger:    s.log,
 	})

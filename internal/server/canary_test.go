@@ -120,6 +120,14 @@ func TestNothingCrossesTheFrontier(t *testing.T) {
 		t.Fatal(err)
 	}
 	given["preview"] = preview
+	if err := os.WriteFile(filepath.Join(root, ".ideai/CONTEXT.md"), []byte("must-arrive-rules, revised"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refreshed, err := owner.Launcher.RefreshContext(t.Context(), &launcherv1.RefreshContextRequest{ProjectId: "shop", LaunchId: fmt.Sprintf("l-codex-%d", typev1.LaunchKind_LAUNCH_KIND_HEADLESS)})
+	if err != nil || len(refreshed.GetFiles()) == 0 || !strings.Contains(string(refreshed.GetFiles()[0].GetContent()), "revised") {
+		t.Fatalf("refresh: %v, %v", refreshed, err)
+	}
+	given["refresh"] = refreshed
 	renewed, err := agent.Launcher.RenewToken(t.Context(), &launcherv1.RenewTokenRequest{})
 	if err != nil {
 		t.Fatal(err)

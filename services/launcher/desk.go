@@ -181,17 +181,21 @@ func instanceID(agent string, n int) string {
 	return strings.TrimRight(agent[:min(len(agent), 63-len(suffix))], "._-") + suffix
 }
 
-// finish ends a preparation that succeeded.
+// finish ends a preparation that succeeded. A launch whose CLI runs already
+// stays what it was told when it was started.
 func (d *desk) finish(l *launch, made made, record *launcherv1.Launch, now time.Time) {
 	defer d.bell.ring()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if before := l.record; before.GetCreateTime() != nil {
-		record.CreateTime, record.Started = before.GetCreateTime(), before.GetStarted()
-		record.State = stateOf(record)
+	if before := l.record; before.GetStarted() != nil {
+		record = withState(before, stateOf(before))
+	} else {
+		if before.GetCreateTime() != nil {
+			record.CreateTime = before.GetCreateTime()
+		}
+		l.told, l.toldStored = made.told, false
 	}
 	l.plan, l.record, l.until = made.plan, record, now.Add(holdTime)
-	l.told, l.toldStored, l.proposed = made.told, false, nil
 	close(l.ready)
 }
 

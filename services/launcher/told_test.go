@@ -125,6 +125,8 @@ func TestDiffLinesAreTrue(t *testing.T) {
 					t.Fatal("skipped lines differ")
 				}
 				restA, restB = restA[n:], restB[n:]
+			default:
+				t.Fatalf("a line of %s", l.GetOp())
 			}
 		}
 		if len(restA) > 0 || len(restB) > 0 {

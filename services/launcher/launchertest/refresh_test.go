@@ -167,6 +167,29 @@ func TestRefreshThatIsOvertaken(t *testing.T) {
 	}
 }
 
+// A host that asks again for a launch whose CLI runs does not make it forget
+// what the CLI was given.
+func TestAskingAgainForARunningLaunchTellsItNothing(t *testing.T) {
+	r := launchertest.NewRig(t)
+	id, root := shop(t, r, true)
+	rules(r, "Be kind.")
+	req := launchertest.Request(id, "l1", root)
+	plan := prepare(t, r, req)
+	report(t, r, &launcherv1.ReportLaunchRequest{ProjectId: id, LaunchId: "l1", Event: &launcherv1.ReportLaunchRequest_Started{Started: &launcherv1.LaunchStarted{Pid: 4711}}})
+	r.Restart()
+	rules(r, "Be brief.")
+	if again := prepare(t, r, req); again.GetContextDigest() == plan.GetContextDigest() {
+		t.Fatal("the plan made again is of another time")
+	}
+	got := refresh(t, r, id, "l1")
+	if got.GetState() != stale || got.GetDigestBefore() != plan.GetContextDigest() || len(got.GetFiles()) != 1 {
+		t.Errorf("got %v", got)
+	}
+	if l := list(t, r, id)[0]; l.GetContextDigest() != plan.GetContextDigest() || l.GetState() != launcherv1.LaunchState_LAUNCH_STATE_RUNNING {
+		t.Errorf("record %v", l)
+	}
+}
+
 // A refresh never takes the notes away because the memory service is down.
 func TestRefreshNeedsTheMemory(t *testing.T) {
 	r := launchertest.NewRig(t)
