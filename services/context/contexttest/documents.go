@@ -2,9 +2,9 @@ package contexttest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
-	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
