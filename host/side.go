@@ -187,5 +187,24 @@ func (s *sideDir) replace(rel string, content []byte, mode fs.FileMode) error {
 // remove deletes the directory and what is in it, through no link.
 func (s *sideDir) remove() {
 	_ = s.dir.Close()
-	_ = s.runRoot.RemoveAll(s.name)
+	_ = removeSide(s.runRoot, s.name)
+}
+
+// removeSide deletes a side directory, its mark last: should this process end
+// in the middle, a sweep still knows whose the rest is.
+func removeSide(runRoot *os.Root, name string) error {
+	entries, err := fs.ReadDir(runRoot.FS(), name)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, e := range entries {
+		if e.Name() != markName {
+			failed = append(failed, runRoot.RemoveAll(filepath.Join(name, e.Name())))
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	return runRoot.RemoveAll(name)
 }

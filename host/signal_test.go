@@ -14,8 +14,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
+	"github.com/fsnotify/fsnotify"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	launcherv1 "github.com/idea-ide/ideai/gen/idea/launcher/v1"
@@ -273,6 +275,69 @@ func TestSweepTidiesUpAfterAKilledIdeai(t *testing.T) {
 		if _, err := os.Stat(dir); err != nil {
 			t.Errorf("swept what is not ours: %v", err)
 		}
+	}
+}
+
+func TestSweepTakesSideDirectoriesThatNobodyGotToMark(t *testing.T) {
+	project := t.TempDir()
+	runRoot := filepath.Join(project, "run")
+	old := time.Now().Add(-25 * time.Hour)
+	for name, file := range map[string]string{"empty": "", "begun": ".ideai-launch.json.new", "theirs": "notes.txt", "fresh": "", "claimed": ""} {
+		dir := filepath.Join(runRoot, name)
+		mustMkdir(t, dir)
+		if file != "" {
+			if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "fresh" {
+			continue
+		}
+		if err := os.Chtimes(dir, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed, err := host.Sweep(project, runRoot, func(id string) bool { return id == "claimed" })
+	slices.Sort(removed)
+	if err != nil || !slices.Equal(removed, []string{"begun", "empty"}) {
+		t.Errorf("swept %v, %v; want begun and empty", removed, err)
+	}
+}
+
+// Whoever is killed while removing a side directory leaves one that is marked.
+func TestTheMarkOfASideDirectoryGoesLast(t *testing.T) {
+	project := t.TempDir()
+	runRoot := filepath.Join(project, "run")
+	dir := filepath.Join(runRoot, "dead")
+	mustMkdir(t, dir)
+	const mark = ".ideai-launch.json"
+	for _, name := range []string{".gitignore", mark, "a.md", "z.md"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"launch_id":"dead","host":{"pid":1,"start":"another life"}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if err := w.Add(dir); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := host.Sweep(project, runRoot, func(string) bool { return false }); err != nil || len(removed) != 1 {
+		t.Fatalf("swept %v, %v", removed, err)
+	}
+	var order []string
+	for e := range w.Events {
+		if e.Name == dir {
+			break
+		}
+		if e.Has(fsnotify.Remove) {
+			order = append(order, filepath.Base(e.Name))
+		}
+	}
+	if len(order) != 4 || order[3] != mark {
+		t.Errorf("removed in the order %v, want the mark last", order)
 	}
 }
 
