@@ -66,8 +66,9 @@ func (c *cache) keep(doc store.Doc, info fs.FileInfo, found time.Time) {
 }
 
 // read returns the document of a key whose file has a name below root, from the
-// cache when the file is as it was. ErrNotFound is the last word; after any
-// other error load has it.
+// cache when the file is as it was. The folders of the name must be free of
+// links. ErrNotFound is the last word; after any other error, as for a link,
+// load has it.
 func (s *Store) read(root *os.Root, name, key string) (store.Doc, error) {
 	info, err := root.Lstat(name)
 	if missing(err) {
@@ -75,6 +76,9 @@ func (s *Store) read(root *os.Root, name, key string) (store.Doc, error) {
 	}
 	if err != nil {
 		return store.Doc{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return store.Doc{}, errSpecial
 	}
 	if doc, ok := s.cache.get(key, info); ok {
 		return doc, nil
@@ -85,7 +89,7 @@ func (s *Store) read(root *os.Root, name, key string) (store.Doc, error) {
 		return store.Doc{}, err
 	}
 	doc := store.Doc{Key: key, Data: c.data, Version: c.version, ModTime: c.info.ModTime()}
-	if info.Mode().IsRegular() { // not a link, whose own times tell nothing
+	if os.SameFile(info, c.info) { // not a link that came in between
 		s.cache.keep(doc, c.info, found)
 	}
 	return doc, nil

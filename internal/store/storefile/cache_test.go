@@ -31,22 +31,22 @@ func TestChangesShowInSpiteOfTheCache(t *testing.T) {
 			return os.Chtimes(path, long, long)
 		},
 		"another file put in place, of the same time": func(path string) error {
-			if err := os.WriteFile(path+".new", []byte("two"), 0o600); err != nil {
+			if err := os.WriteFile(path+"-new.md", []byte("two"), 0o600); err != nil {
 				return err
 			}
-			if err := os.Chtimes(path+".new", long, long); err != nil {
+			if err := os.Chtimes(path+"-new.md", long, long); err != nil {
 				return err
 			}
-			return os.Rename(path+".new", path)
+			return os.Rename(path+"-new.md", path)
 		},
 		"a link put in place": func(path string) error {
-			if err := os.WriteFile(path+".new", []byte("two"), 0o600); err != nil {
+			if err := os.WriteFile(path+"-new.md", []byte("two"), 0o600); err != nil {
 				return err
 			}
 			if err := os.Remove(path); err != nil {
 				return err
 			}
-			return os.Symlink(filepath.Base(path)+".new", path)
+			return os.Symlink(filepath.Base(path)+"-new.md", path)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,6 +86,11 @@ func readOnly(full string, err error) error {
 		"%s cannot be written; make its folder writable, then save again", full).Wrap(err)
 }
 
+func refusedLink(name, target string) error {
+	return fault.New(fault.OutsideProject, fault.Meta{"name": name, "target": target},
+		"%s leads to %s, where no link from there may lead; replace it by a file or folder of its own", name, target)
+}
+
 func outside(name, target string) error {
 	return fault.New(fault.OutsideProject, fault.Meta{"name": name, "target": target},
 		"%s leads to %s, which is outside the project; replace the link by a file or a link inside the project", name, target)

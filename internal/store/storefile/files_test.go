@@ -68,14 +68,14 @@ func TestLinksInsideAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, "../docs/notes", tree, "memory")
-	link(t, filepath.Join(shared, "a.md"), tree, "absolute.md")
-	link(t, "absolute.md", tree, "twice.md")
-	link(t, "nowhere", tree, "dangling.md")
-	link(t, ".", tree, "loop")
+	link(t, filepath.Join(shared, "a.md"), tree, "agents/absolute.md")
+	link(t, "absolute.md", tree, "agents/twice.md")
+	link(t, "nowhere.md", tree, "agents/dangling.md")
+	link(t, ".", tree, "agents/loop")
 	s := openTest(t, tree, testOptions())
 	defer s.Close()
 	docs := listed(t, s, "")
-	for _, key := range []string{"memory/a.md", "absolute.md", "twice.md"} {
+	for _, key := range []string{"memory/a.md", "agents/absolute.md", "agents/twice.md"} {
 		if string(docs[key].Data) != "shared" {
 			t.Errorf("%s holds %q, %v", key, docs[key].Data, docs[key].Err)
 		}
@@ -83,10 +83,10 @@ func TestLinksInsideAreFollowed(t *testing.T) {
 	if len(docs) != 3 {
 		t.Errorf("%d documents: %v", len(docs), docs)
 	}
-	if _, err := s.Put(t.Context(), "twice.md", []byte("changed"), docs["twice.md"].Version); err != nil {
+	if _, err := s.Put(t.Context(), "agents/twice.md", []byte("changed"), docs["agents/twice.md"].Version); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Lstat(filepath.Join(tree, Folder, "twice.md"))
+	info, err := os.Lstat(filepath.Join(tree, Folder, "agents", "twice.md"))
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link became %v, %v", info.Mode(), err)
 	}
@@ -97,11 +97,57 @@ func TestLinksInsideAreFollowed(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(shared, "a.md")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := s.Delete(t.Context(), "twice.md", store.Any); err != nil {
+	if err := s.Delete(t.Context(), "agents/twice.md", store.Any); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(shared, "a.md")); err != nil {
 		t.Errorf("deleting a link deleted what it leads to: %v", err)
+	}
+}
+
+// Links come with a cloned repository, which nobody may have trusted.
+func TestLinksInsideThatWouldHarmAreRefused(t *testing.T) {
+	const mine = "mine"
+	tree := t.TempDir()
+	for _, name := range []string{".git/HEAD", ".env", "README.md", "d1/keep"} {
+		if err := os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(mine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(t, "../../.env", tree, "memory/env.md")
+	link(t, "../../.git/HEAD", tree, "memory/head.md")
+	link(t, "../../../README.md", tree, "run/locks/memory.lock")
+	opts := testOptions()
+	opts.Service = ""
+	s := openTest(t, tree, opts)
+	defer s.Close()
+	for key, doc := range listed(t, s, "memory") {
+		wantReason(t, doc.Err, fault.OutsideProject)
+		_, err := s.Get(t.Context(), key)
+		wantReason(t, err, fault.OutsideProject)
+	}
+	for _, at := range []struct{ target, name string }{
+		{"../../../README.md", "run/locks/memory.lock"}, {"../../../.git/HEAD", "run/locks/memory.lock"},
+		{"../../d1", "run/locks"}, {"../d1", "run"},
+	} {
+		if err := os.RemoveAll(filepath.Join(tree, Folder, "run")); err != nil {
+			t.Fatal(err)
+		}
+		link(t, at.target, tree, at.name)
+		opts.Service = "memory"
+		_, err := Open(tree, Folder, opts)
+		wantReason(t, err, fault.OutsideProject)
+	}
+	for _, name := range []string{".git/HEAD", ".env", "README.md", "d1/keep"} {
+		if data, err := os.ReadFile(filepath.Join(tree, name)); err != nil || string(data) != mine {
+			t.Errorf("%s holds %q, %v", name, data, err)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(tree, "d1")); err != nil || len(entries) != 1 {
+		t.Errorf("d1 has %d entries, %v", len(entries), err)
 	}
 }
 

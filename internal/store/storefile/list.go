@@ -91,9 +91,11 @@ func (r *reader) show(ctx context.Context, key string) (store.Doc, error) {
 	defer r.s.leave()
 	if !r.opened {
 		r.opened = true
-		r.root, _ = r.s.root.OpenRoot(path.Join(r.s.sub, r.prefix))
+		if dir, err := r.s.real(path.Join(r.s.sub, r.prefix)); err == nil {
+			r.root, _ = r.s.root.OpenRoot(dir)
+		}
 	}
-	if r.root != nil {
+	if dir := path.Dir(key); r.root != nil && (dir == r.prefix || r.s.plain(path.Join(r.s.sub, dir))) {
 		below := strings.TrimPrefix(key[len(r.prefix):], "/")
 		if doc, err := r.s.read(r.root, below, key); err == nil || errors.Is(err, store.ErrNotFound) {
 			return doc, err

@@ -71,6 +71,10 @@ func (s *Store) takeLock() (*lock, error) {
 	if err != nil {
 		return nil, s.explain(err, name, writing)
 	}
+	if held, err := l.Stat(); ok && (err != nil || !same(f, held)) {
+		_ = l.Unlock()
+		return nil, refusedLink(name, "another file than the lock")
+	}
 	if !ok {
 		who := readHolder(f).String()
 		return nil, fault.New(fault.StoreLocked,
@@ -84,17 +88,30 @@ func (s *Store) takeLock() (*lock, error) {
 // openLock opens the lock file inside the tree, made with its folders and the
 // .gitignore when absent.
 func (s *Store) openLock(name string) (*os.File, error) {
-	resolved, err := s.real(path.Dir(name))
+	resolved, err := s.real(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.makeFolders(resolved); err != nil {
+	if err := s.makeFolders(path.Dir(resolved)); err != nil {
 		return nil, err
 	}
 	if err := s.makeIgnore(); err != nil {
 		return nil, err
 	}
-	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := s.root.OpenFile(resolved, os.O_RDWR|os.O_CREATE|nonblock, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, errSpecial
+	}
+	return f, nil
+}
+
+func same(f *os.File, other os.FileInfo) bool {
+	info, err := f.Stat()
+	return err == nil && os.SameFile(info, other)
 }
 
 func readHolder(f *os.File) holder {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -14,7 +15,52 @@ const maxLinks = 40
 
 // real follows the links of a path below the tree, also absolute ones that stay
 // inside, and returns the path without links. What does not exist has none.
+//
+// Links come with a repository, so not every one inside it is followed: none
+// into .git, none of what ideai keeps for itself, and a document's only to a
+// document of its kind, for a note must not show .env.
 func (s *Store) real(name string) (string, error) {
+	resolved, err := s.follow(name)
+	if err != nil || resolved == name {
+		return resolved, err
+	}
+	if slices.ContainsFunc(strings.Split(resolved, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+		return "", refusedLink(name, resolved)
+	}
+	if folder, own := s.ownFolder(name); own {
+		base, err := s.follow(folder)
+		if err != nil {
+			return "", err
+		}
+		if resolved != path.Join(base, strings.TrimPrefix(name, folder)) {
+			return "", refusedLink(name, resolved)
+		}
+		return resolved, nil
+	}
+	if kind := path.Ext(name); kind != "" && kind != path.Ext(resolved) {
+		return "", refusedLink(name, resolved)
+	}
+	return resolved, nil
+}
+
+// plain reports whether a path below the tree has no links.
+func (s *Store) plain(name string) bool {
+	resolved, err := s.follow(name)
+	return err == nil && resolved == name
+}
+
+// ownFolder returns the folder below which a path is ideai's own, if it is.
+func (s *Store) ownFolder(name string) (string, bool) {
+	for _, folder := range []string{s.sub, Folder} {
+		if below, ok := strings.CutPrefix(name, folder+"/"); ok {
+			top, _, _ := strings.Cut(below, "/")
+			return folder, !slices.Contains(versioned, top)
+		}
+	}
+	return "", false
+}
+
+func (s *Store) follow(name string) (string, error) {
 	done, rest := "", strings.Split(name, "/")
 	for links := 0; len(rest) > 0; {
 		part := rest[0]
@@ -175,12 +221,7 @@ func (s *Store) shared(name string) bool {
 		return true
 	}
 	top, _, _ := strings.Cut(below, "/")
-	for _, v := range versioned {
-		if top == v {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(versioned, top)
 }
 
 func (s *Store) folderMode(name string) fs.FileMode {

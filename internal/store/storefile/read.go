@@ -71,25 +71,13 @@ func tooLarge(name string, size int64) error {
 // lookup reads the document of a key, through links that stay in the tree.
 // ErrNotFound also where there is a folder.
 func (s *Store) lookup(key string) (content, error) {
-	name := path.Join(s.sub, key)
-	c, err := readFile(s.root, name)
+	resolved, err := s.real(path.Join(s.sub, key))
+	var c content
 	if err == nil {
-		return c, nil
+		c, err = readFile(s.root, resolved)
 	}
 	if missing(err) {
 		return c, fmt.Errorf("%s: %w", key, store.ErrNotFound)
-	}
-	if errors.Is(err, errSpecial) || errors.Is(err, store.ErrTooLarge) || errors.Is(err, fs.ErrPermission) {
-		return c, err
-	}
-	resolved, linkErr := s.real(name)
-	if linkErr != nil {
-		return content{}, linkErr
-	}
-	if resolved != name {
-		if c, err = readFile(s.root, resolved); missing(err) {
-			return c, fmt.Errorf("%s: %w", key, store.ErrNotFound)
-		}
 	}
 	return c, err
 }
@@ -122,11 +110,14 @@ func (s *Store) Get(ctx context.Context, key string) (store.Doc, error) {
 		return store.Doc{}, err
 	}
 	defer s.leave()
-	doc, err := s.read(s.root, path.Join(s.sub, key), key)
-	if err == nil || errors.Is(err, store.ErrNotFound) {
-		return doc, err
+	name := path.Join(s.sub, key)
+	if s.plain(path.Dir(name)) {
+		doc, err := s.read(s.root, name, key)
+		if err == nil || errors.Is(err, store.ErrNotFound) {
+			return doc, err
+		}
 	}
-	doc, _, err = s.load(key)
+	doc, _, err := s.load(key)
 	if err != nil {
 		return store.Doc{}, err
 	}

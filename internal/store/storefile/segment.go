@@ -116,16 +116,13 @@ func (s *Store) loadSegments(name string) ([]segment, error) {
 
 // openSegment opens a segment's file; errSpecial for what is none.
 func (s *Store) openSegment(file string, flag int) (*os.File, fs.FileInfo, error) {
-	f, err := s.root.OpenFile(file, flag|nonblock, 0o600)
+	resolved, err := s.real(file)
 	if err != nil {
-		if resolved, linkErr := s.real(file); linkErr != nil {
-			return nil, nil, linkErr
-		} else if resolved != file {
-			f, err = s.root.OpenFile(resolved, flag|nonblock, 0o600)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+		return nil, nil, err
+	}
+	f, err := s.root.OpenFile(resolved, flag|nonblock, 0o600)
+	if err != nil {
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {

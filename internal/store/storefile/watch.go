@@ -113,12 +113,10 @@ func (st stamp) patience(settle time.Duration) time.Duration {
 
 // stampKey returns the stamp of a document's file.
 func (s *Store) stampKey(key string) (stamp, bool) {
-	name := path.Join(s.sub, key)
-	info, err := s.root.Stat(name)
-	if err != nil && !missing(err) {
-		if resolved, linkErr := s.real(name); linkErr == nil {
-			info, err = s.root.Stat(resolved)
-		}
+	var info fs.FileInfo
+	resolved, err := s.real(path.Join(s.sub, key))
+	if err == nil {
+		info, err = s.root.Stat(resolved)
 	}
 	if err != nil {
 		return stamp{}, !errors.Is(err, fs.ErrNotExist)
