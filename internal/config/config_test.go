@@ -277,3 +277,25 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// Without a home folder nothing may come from the current one: it may be a
+// repository with a .config/ideai of its own, and keys would land in it.
+func TestWithoutHomeNothingIsBelowTheCurrentFolder(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	if err := os.MkdirAll(filepath.Join(here, ".config", "ideai"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(here, ".config", "ideai", "config.yaml"), []byte("person: mallory\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, environ := range [][]string{{}, {"HOME="}, {"HOME=.", "XDG_CONFIG_HOME=.config", "XDG_STATE_HOME=x"}} {
+		l, err := config.Load(config.Options{Environ: append(environ, "IDEAI_ADDRESS=127.0.0.1:1")})
+		if err != nil {
+			continue // no home at all is refused
+		}
+		if l.Person == "mallory" || strings.HasPrefix(l.StateDir, here) {
+			t.Errorf("with %q: person %s, state in %s", environ, l.Person, l.StateDir)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,7 +101,10 @@ func load(ko *koanf.Koanf, p koanf.Provider) error {
 }
 
 func (l *Loaded) loadFile(ko *koanf.Koanf, o Options) error {
-	path, named := filePath(o)
+	path, named, err := filePath(o)
+	if err != nil {
+		return err
+	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
@@ -182,7 +186,11 @@ func (l *Loaded) loadFlags(ko *koanf.Koanf, flags *pflag.FlagSet) error {
 func (l *Loaded) derive(o Options) error {
 	var err error
 	if l.StateDir == "" {
-		l.StateDir = filepath.Join(xdg(o.Environ, "XDG_STATE_HOME", ".local", "state"), "ideai")
+		base, err := xdg(o.Environ, "XDG_STATE_HOME", ".local", "state")
+		if err != nil {
+			return err
+		}
+		l.StateDir = filepath.Join(base, "ideai")
 	}
 	if l.StateDir, err = filepath.Abs(l.StateDir); err != nil {
 		return fmt.Errorf("config: state_dir: %w", err)
@@ -198,29 +206,35 @@ func (l *Loaded) derive(o Options) error {
 	return nil
 }
 
-func filePath(o Options) (path string, named bool) {
+func filePath(o Options) (path string, named bool, err error) {
 	if o.Flags != nil {
 		if f := o.Flags.Lookup(fileFlag); f != nil && f.Changed {
-			return f.Value.String(), true
+			return f.Value.String(), true, nil
 		}
 	}
 	if v := lookup(o.Environ, fileEnv); v != "" {
-		return v, true
+		return v, true, nil
 	}
-	return filepath.Join(xdg(o.Environ, "XDG_CONFIG_HOME", ".config"), "ideai", "config.yaml"), false
+	base, err := xdg(o.Environ, "XDG_CONFIG_HOME", ".config")
+	return filepath.Join(base, "ideai", "config.yaml"), false, err
 }
 
 // xdg returns a base folder: the variable's when it is absolute, as the XDG
-// specification asks, else the one below the home folder.
-func xdg(environ []string, variable string, below ...string) string {
+// specification asks, else the one below the home folder: never one below the
+// current folder, which may be a repository of somebody else.
+func xdg(environ []string, variable string, below ...string) (string, error) {
 	if v := lookup(environ, variable); filepath.IsAbs(v) {
-		return v
+		return v, nil
 	}
 	home := lookup(environ, "HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir() // empty without one: a relative path, which Abs completes
+	if !filepath.IsAbs(home) {
+		me, err := user.Current()
+		if err != nil || !filepath.IsAbs(me.HomeDir) {
+			return "", errors.New("config: there is no home folder; set HOME to its absolute path")
+		}
+		home = me.HomeDir
 	}
-	return filepath.Join(append([]string{home}, below...)...)
+	return filepath.Join(append([]string{home}, below...)...), nil
 }
 
 func lookup(environ []string, variable string) string {
