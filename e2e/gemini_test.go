@@ -75,7 +75,10 @@ func (w *world) inClosedFolder() {
 	w.t.Helper()
 	base, err := os.MkdirTemp(clisDir, "world")
 	must(w.t, err)
-	w.t.Cleanup(func() { must(w.t, os.RemoveAll(base)) })
+	w.t.Cleanup(func() {
+		w.stopServer() // it writes there until it ends
+		must(w.t, os.RemoveAll(base))
+	})
 	for dir := base; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		must(w.t, err)
