@@ -155,18 +155,25 @@ func start(ctx context.Context, u Unit, failed chan<- error) *unit {
 
 // stop ends a unit's server, then its work.
 func (u *unit) stop(cut *cutoff) error {
-	if u.Server != nil {
-		cut.graceful(u.Server)
-		u.served.Wait()
+	if u.Server != nil && !cut.graceful(u.Server, &u.served) {
+		u.cancel()
+		return fmt.Errorf("%s: a call did not end within %v of being cut; it is left behind", u.Name, runGrace)
 	}
 	u.cancel()
-	late := time.NewTimer(runGrace)
+	if !within(runGrace, u.ran) {
+		return fmt.Errorf("%s: did not end within %v; it is left behind", u.Name, runGrace)
+	}
+	return nil
+}
+
+func within(d time.Duration, done <-chan struct{}) bool {
+	late := time.NewTimer(d)
 	defer late.Stop()
 	select {
-	case <-u.ran:
-		return nil
+	case <-done:
+		return true
 	case <-late.C:
-		return fmt.Errorf("%s: did not end within %v; it is left behind", u.Name, runGrace)
+		return false
 	}
 }
 
@@ -181,11 +188,23 @@ func newCutoff(after time.Duration) *cutoff {
 	return &cutoff{ctx, end}
 }
 
-// graceful lets a server's calls finish until the cutoff, then ends them.
-func (c *cutoff) graceful(s Server) {
-	stop := context.AfterFunc(c.ctx, s.Stop)
-	defer stop()
-	s.GracefulStop()
+// graceful lets a server's calls finish until the cutoff, then ends them. It
+// returns false when one does not end even so: gRPC itself would wait for its
+// handler for ever.
+func (c *cutoff) graceful(s Server, served *sync.WaitGroup) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.GracefulStop()
+		served.Wait()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-c.ctx.Done():
+	}
+	go s.Stop()
+	return within(runGrace, done)
 }
 
 // Notify returns a context that ends at the first of the signals. A second one

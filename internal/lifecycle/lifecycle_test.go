@@ -219,6 +219,29 @@ func TestWorkThatHangs(t *testing.T) {
 	})
 }
 
+// stuckServer has a call that outlives even Stop, for which gRPC waits.
+type stuckServer struct{ free chan struct{} }
+
+func (s stuckServer) Serve(net.Listener) error { <-s.free; return nil }
+func (s stuckServer) GracefulStop()            { <-s.free }
+func (s stuckServer) Stop()                    { <-s.free }
+
+func TestACallThatHangsDoesNotKeepTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+		stuck := stuckServer{make(chan struct{})}
+		p := plan(&d, lifecycle.Unit{Name: "memory", Server: stuck, Listeners: one(), Run: work(&d, "memory work")})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := lifecycle.Run(ctx, p)
+		if err == nil || !strings.Contains(err.Error(), "memory: a call did not end") || !slices.Contains(d.lines, "flushed") {
+			t.Fatal(err, d.lines)
+		}
+		close(stuck.free)
+		synctest.Wait()
+	})
+}
+
 func TestEmptyPlan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,6 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -93,4 +97,38 @@ func giveBack(ctx context.Context, lastUse func(now time.Time) time.Time, free f
 			}
 		}
 	}
+}
+
+// socketLook is how often a server looks whether its socket is still there.
+const socketLook = 3 * time.Second
+
+// goneAfter returns a channel that is closed when the socket of an address is
+// no longer the one there: something cleaned its folder, nobody can reach the
+// server any more, and its files must be free for the next one.
+func goneAfter(ctx context.Context, address string) <-chan struct{} {
+	gone := make(chan struct{})
+	path, ok := strings.CutPrefix(address, "unix://")
+	if !ok {
+		return gone
+	}
+	own, err := os.Lstat(path)
+	if err != nil {
+		return gone
+	}
+	go func() {
+		tick := time.NewTicker(socketLook)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if now, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(own, now) {
+				close(gone)
+				return
+			}
+		}
+	}()
+	return gone
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,6 +43,34 @@ func TestIdleAfterFollowsUse(t *testing.T) {
 		<-idleAfter(t.Context(), 30*time.Minute, func(time.Time) time.Time { return last })
 		if got := time.Since(start); got != 40*time.Minute {
 			t.Errorf("ended after %v, want 30 minutes after the last use", got)
+		}
+	})
+}
+
+// A cleaner of temporary folders takes the socket: the server must not hold the
+// projects' files where nobody can reach it.
+func TestAServerWhoseSocketIsGoneEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		gone := goneAfter(ctx, "unix://"+path)
+		<-time.After(10 * socketLook)
+		select {
+		case <-gone:
+			t.Fatal("gone while the socket is there")
+		default:
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		<-gone
+		if took := time.Since(start); took > socketLook {
+			t.Errorf("noticed after %v", took)
 		}
 	})
 }

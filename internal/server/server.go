@@ -187,6 +187,7 @@ func (s *Server) until(ctx context.Context) (<-chan string, func()) {
 	watch, stop := context.WithCancel(ctx)
 	idle := idleAfter(watch, s.config.IdleTimeout, s.lastUse)
 	go giveBack(watch, s.lastUse, debug.FreeOSMemory)
+	gone := goneAfter(watch, s.config.Address)
 	why := make(chan string, 1)
 	go func() {
 		select {
@@ -195,6 +196,8 @@ func (s *Server) until(ctx context.Context) (<-chan string, func()) {
 			why <- "drained"
 		case <-idle:
 			why <- "idle"
+		case <-gone:
+			why <- "its socket is gone"
 		}
 	}()
 	return why, stop
