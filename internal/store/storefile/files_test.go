@@ -210,12 +210,12 @@ func TestWhatCannotBeReadIsListedWithItsError(t *testing.T) {
 	tree := t.TempDir()
 	write(t, tree, "memory/good.md", "good")
 	write(t, tree, "memory/large.md", strings.Repeat("x", store.MaxDoc+1))
-	write(t, tree, "memory/bad\nname.md", "never a key")
+	write(t, tree, "memory/bad\nname.md", "never read")
 	pipe(t, filepath.Join(tree, Folder, "memory/pipe.md"))
 	s := openTest(t, tree, testOptions())
 	defer s.Close()
 	docs := listed(t, s, "memory")
-	if len(docs) != 3 || string(docs["memory/good.md"].Data) != "good" {
+	if len(docs) != 4 || string(docs["memory/good.md"].Data) != "good" {
 		t.Errorf("documents %v", docs)
 	}
 	if err := docs["memory/large.md"].Err; !errors.Is(err, store.ErrTooLarge) {

@@ -65,6 +65,9 @@ func (s *Store) each(ctx context.Context, prefix string, find func() ([]string, 
 		defer r.close()
 		for _, key := range keys {
 			doc, err := r.show(ctx, key)
+			if misnamed, ok := s.misnamedDoc(key); ok && errors.Is(err, store.ErrNotFound) {
+				doc, err = misnamed, nil
+			}
 			if errors.Is(err, store.ErrNotFound) {
 				continue
 			}

@@ -107,7 +107,10 @@ func (h *hub) event(e fsnotify.Event) {
 		return
 	}
 	key := path.Join(prefix, base)
-	if store.CheckKey(key) != nil {
+	if store.CheckKey(key) != nil { // a file that is looked for when everything is
+		h.mu.Lock()
+		h.soon = true
+		h.mu.Unlock()
 		return
 	}
 	below, above := false, folder

@@ -84,6 +84,8 @@ type Store struct {
 	hub   hub
 	cache cache
 
+	misnamed misnamed
+
 	streamsMu sync.Mutex
 	streams   map[string]*stream
 	writing   []*stream // those with an open file, the oldest first

@@ -103,7 +103,15 @@ func (w *walker) entry(root *os.Root, dir, prefix string, e fs.DirEntry) error {
 		return nil
 	}
 	key := path.Join(prefix, name)
-	if reserved(name) || w.s.own(path.Join(w.s.sub, key)) || store.CheckKey(key) != nil {
+	if reserved(name) || w.s.own(path.Join(w.s.sub, key)) {
+		return nil
+	}
+	if store.CheckKey(key) != nil {
+		if !e.IsDir() {
+			if key := w.s.misnamed.add(prefix, dir, name); key != "" {
+				w.found(key, nil)
+			}
+		}
 		return nil
 	}
 	below := path.Join(dir, name)

@@ -69,6 +69,9 @@ func (s *Store) watched(ctx context.Context, key string) (store.Doc, error) {
 		return store.Doc{}, err
 	}
 	defer s.leave()
+	if doc, ok := s.misnamedDoc(key); ok {
+		return doc, nil
+	}
 	doc, info, err := s.load(key)
 	if err == nil && info != nil && !s.hub.settledAs(key, stampOf(info)) {
 		return store.Doc{}, changes.ErrUnsettled
