@@ -187,7 +187,7 @@ func TestAnswersToAgentsAreValidated(t *testing.T) {
 	answer := &memoryv1.RecallNotesResponse{Notes: []*memoryv1.RecalledNote{{NoteId: strings.Repeat("x", 200)}}}
 	serveNotes(t, rpc.ServerConfig{Verifier: key.Verifier()}, &notes{recall: func(context.Context, *memoryv1.RecallNotesRequest) (*memoryv1.RecallNotesResponse, error) {
 		if answer == nil {
-			return nil, fault.New(fault.StaleEtag, fault.Meta{"current_etag": "e"}, "changed").WithDetail(&memoryv1.StaleNote{Current: &memoryv1.Note{Body: "rich"}})
+			return nil, fault.New(fault.StaleEtag, fault.Meta{"current_etag": "e"}, "changed").WithDetail(&memoryv1.StaleNote{BaseEtag: "rich"})
 		}
 		return answer, nil
 	}}, p)
