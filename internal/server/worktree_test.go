@@ -245,7 +245,18 @@ func TestRemovingAWorktreeLosesNothing(t *testing.T) {
 	if err != nil || len(list.GetLaunches()) != 2 {
 		t.Errorf("launches %v, %v", list.GetLaunches(), err)
 	}
+	notes, err := c.Memory.WatchNotes(t.Context(), &memoryv1.WatchNotesRequest{ProjectId: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	git(t, c.main, "merge", "-q", "--no-edit", "fix")
+	for seen := false; !seen; {
+		ev, err := notes.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = ev.GetNote().GetNoteId() == "kept"
+	}
 	if r, err := c.Memory.GetNote(t.Context(), &memoryv1.GetNoteRequest{ProjectId: "shop", NoteId: "kept"}); err != nil || r.GetNote().GetBody() != "Text.\n" {
 		t.Errorf("the note of the branch after the merge: %v, %v", r, err)
 	}
