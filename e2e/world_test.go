@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	}
 	// Not t.TempDir: its path grows with the test's name and unix sockets have
 	// a length limit that a person's paths do not meet.
-	base, err := os.MkdirTemp("", "ide")
+	base, err := os.MkdirTemp("", "ide") //nolint:usetesting // sockets need a short path
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(base)) })
 	w := &world{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "mes projets", "atelier été"), model: stubmodel.Start(t)}
@@ -239,11 +238,4 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func atoi(t testing.TB, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	must(t, err)
-	return n
 }

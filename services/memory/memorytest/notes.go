@@ -126,7 +126,7 @@ func staleErrorIsSmall(t *testing.T, c client) {
 	c.save(&memoryv1.Note{NoteId: id, Description: "d", Body: "x" + body, Etag: first.GetEtag()})
 	_, err := c.SaveNote(t.Context(), &memoryv1.SaveNoteRequest{ProjectId: Project,
 		Note: &memoryv1.Note{NoteId: id, Description: "d", Body: "y" + body, Etag: first.GetEtag()}})
-	faultOf(t, err, fault.StaleEtag)
+	_ = faultOf(t, err, fault.StaleEtag)
 	if size := proto.Size(status.Convert(err).Proto()); size > 4<<10 {
 		t.Errorf("the error has %d bytes", size)
 	}
