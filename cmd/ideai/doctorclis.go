@@ -72,6 +72,13 @@ func (e *examination) checkCLI(ctx context.Context, p *provider.Profile, node in
 		e.problem(p.ID, 0, fmt.Sprintf(e.tr("it does not tell its version; see what this says: %s %s"), c.Path, strings.Join(p.Version.Args, " ")))
 		return c
 	}
+	for _, conflict := range p.Conflicts {
+		for _, name := range conflict.Env {
+			if e.getenv(name) != "" {
+				e.hint(p.ID, fmt.Sprintf(e.tr("%s is set in your environment: %s"), name, conflict.Why))
+			}
+		}
+	}
 	e.checkProof(p, &c)
 	c.LoggedIn, _ = p.Login.State(runtime.GOOS, e.getenv, func(path string) bool { _, err := os.Stat(path); return err == nil })
 	if c.LoggedIn == provider.LoggedOut {

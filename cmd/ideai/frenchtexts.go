@@ -111,6 +111,7 @@ var french = map[string]string{
 	"this folder belongs to no project yet; `ideai init` makes it one":                                                   "ce dossier n'appartient encore à aucun projet ; « ideai init » en fait un",
 	"it is not trusted, so its %d files of rules are left out; `ideai trust` lists them and asks":                        "il n'a pas ta confiance, ses %d fichiers de règles sont donc laissés de côté ; « ideai trust » les montre et demande",
 	"none of the CLIs is there: %s; install one":                                                                         "aucun des programmes n'est là : %s ; installes-en un",
+	"%s is set in your environment: %s":                                                                                  "%s est réglée dans ton environnement : %s",
 	"there are several on your PATH; %s is used, not %s":                                                                 "il y en a plusieurs dans ton PATH ; c'est %s qui sert, pas %s",
 	"it needs Node %d or later, and the Node on your PATH is %d; install a later one":                                    "il lui faut Node %d ou plus récent, et le Node de ton PATH est le %d ; installes-en un plus récent",
 	"it does not tell its version; see what this says: %s %s":                                                            "il ne dit pas sa version ; vois ce que dit : %s %s",

@@ -89,9 +89,9 @@ func (r *Result) conclusive() bool {
 
 // Section is one section of the context.
 type Section struct {
-	Name    string
-	Bytes   int
-	Arrived bool // whole
+	Name    string `json:"name"`
+	Bytes   int    `json:"bytes"`
+	Arrived bool   `json:"arrived"` // whole
 }
 
 // ProblemKind says what is wrong with a cell.
@@ -114,6 +114,6 @@ const (
 
 // Problem is one thing that is wrong.
 type Problem struct {
-	Kind    ProblemKind
-	Subject string
+	Kind    ProblemKind `json:"kind"`
+	Subject string      `json:"subject"`
 }
