@@ -27,7 +27,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 		f.data = data
 		return nil
 	}
-	return encoding.GetCodecV2(proto.Name).Unmarshal(data, v)
+	return markUndecoded(v, encoding.GetCodecV2(proto.Name).Unmarshal(data, v))
 }
 
 func (codec) Name() string { return proto.Name }

@@ -60,6 +60,9 @@ func checkRequest(validator protovalidate.Validator, m any) error {
 	if !ok {
 		return nil
 	}
+	if err := undecoded(msg); err != nil {
+		return err
+	}
 	err := validator.Validate(msg)
 	var bad *protovalidate.ValidationError
 	if !errors.As(err, &bad) {
