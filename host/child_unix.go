@@ -80,7 +80,7 @@ func (c *child) wait() (code int, killed bool) {
 		rested := false
 		if follow {
 			begun := time.Now()
-			time.Sleep(stopRest)
+			<-time.After(stopRest)
 			rested = time.Since(begun) < 2*stopRest
 			options |= syscall.WNOHANG
 		}

@@ -55,11 +55,11 @@ func (s *Service) pack(a *Answer, choices []choice, budget int, excerpt func(id 
 // give puts more text into a note, whole within share tokens more than it has
 // or an excerpt within part more, and returns the tokens that took.
 func (s *Service) give(r *Recalled, body string, share, part int, excerpt func(string, int) string) int {
-	spent := 0
-	switch r.Form {
-	case Full:
+	if r.Form == Full {
 		return 0
-	case Excerpt:
+	}
+	spent := 0
+	if r.Form == Excerpt {
 		spent = r.Tokens
 	}
 	if full, fits := s.fits(body, spent+share); fits {
