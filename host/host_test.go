@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	switch os.Getenv(partVar) {
 	case "cli":
-		os.Exit(fakeCLI(os.Args[1:])) //nolint:forbidigo // this process is a program of its own
+		os.Exit(fakeCLI(os.Args[1:]))
 	case "ideai":
-		os.Exit(fakeIdeai()) //nolint:forbidigo // this process is a program of its own
+		os.Exit(fakeIdeai())
 	}
 	goleak.VerifyTestMain(m)
 }
