@@ -234,11 +234,11 @@ func TestACallThatHangsDoesNotKeepTheProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := lifecycle.Run(ctx, p)
+		close(stuck.free)
+		synctest.Wait()
 		if err == nil || !strings.Contains(err.Error(), "memory: a call did not end") || !slices.Contains(d.lines, "flushed") {
 			t.Fatal(err, d.lines)
 		}
-		close(stuck.free)
-		synctest.Wait()
 	})
 }
 
