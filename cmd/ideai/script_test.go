@@ -23,7 +23,7 @@ import (
 // builtAt is a program of the same code that says it was built at another time.
 func builtAt(year int) func() {
 	info := build.Info{ID: "test-" + strconv.Itoa(year), Version: "v" + strconv.Itoa(year), Time: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
-	return func() { os.Exit(run(os.Args[1:], func(string) build.Info { return info })) } //nolint:forbidigo // a main of its own
+	return func() { os.Exit(run(os.Args[1:], func(string) build.Info { return info })) }
 }
 
 func TestMain(m *testing.M) {
